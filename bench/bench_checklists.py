@@ -31,43 +31,34 @@ _N_QUESTIONS = {5: 8, 6: 19, 7: 11}
 """The number of published categories, of 38, by their number of questions."""
 _N_ANSWERS, _N_ANNOTATORS = 68, 5
 """The mean of a category: 2,588 answers of four models, marked by five people."""
-_N_FIT_DRAWS = 1000
 
 
 def test_scoring(measure: Measure, tmp_path: Path) -> None:
-    """From Parquet and from compressed lines, in turns; the scores equal the published scores."""
+    """The scores equal the published scores."""
     folder = checkout_folder().parent / "hellobench"
     if not (folder / "judgements").is_dir():
         pytest.skip(f"no published judgements in {folder}")
     suite = import_suite(folder)
     published = open_runs(sorted((folder / "judgements").iterdir()))
     _compare_scores(suite, published, folder / "expected.json")
-    tables, lines = _copies(suite, published, tmp_path)
-    scores = score_judged_runs(suite, tables)
-    n = sum(len(model.answers) for model in scores.models)
-    from_tables, from_lines = measure.times(
-        _ROUNDS, partial(score_judged_runs, suite, tables), {"JSONL.xz": partial(score_judged_runs, suite, lines)}
-    )
-    what = f"checklists: {n:,} judgements of {len(tables)} models scored from"
-    measure.row(f"{what} Parquet", from_tables, "s")
-    measure.row(f"{what} JSONL.xz", from_lines, "s")
+    runs = _copies(suite, published, tmp_path)
+    n = sum(len(model.answers) for model in score_judged_runs(suite, runs).models)
+    seconds = measure.seconds(_ROUNDS, partial(score_judged_runs, suite, runs))
+    measure.row(f"checklists: {n:,} judgements of {len(runs)} models scored", seconds, "s")
 
 
-def _copies(suite: ChecklistSuite, published: list[Run], scratch: Path) -> tuple[list[Run], list[Run]]:
-    """Judgements of the published number of models, as Parquet and as compressed lines."""
+def _copies(suite: ChecklistSuite, published: list[Run], scratch: Path) -> list[Run]:
+    """Judgements of the published number of models."""
     judgements = {run.key: run.judgements(suite) for run in published}
     by_size = sorted(judgements, key=lambda key: len(judgements[key]))
     for key in (*by_size[-3:], *by_size[:3]):  # three that wrote answers of wanted lengths, and three that did not
         judgements[f"{key}_again"] = judgements[key]
     if len(judgements) != _N_MODELS:
         raise Disagreement(f"{len(judgements)} models; expected {_N_MODELS}")
-    listed = []
-    for ending in ("parquet", "jsonl.xz"):
-        paths = [scratch / f"{key}.{ending}" for key in sorted(judgements)]
-        for path, key in zip(paths, sorted(judgements), strict=True):
-            write_judgements(path, [replace(judgement, judge="gpt-4o") for judgement in judgements[key]])
-        listed.append(open_runs(paths))
-    return listed[0], listed[1]
+    paths = [scratch / f"{key}.jsonl.xz" for key in sorted(judgements)]
+    for path, key in zip(paths, sorted(judgements), strict=True):
+        write_judgements(path, [replace(judgement, judge="gpt-4o") for judgement in judgements[key]])
+    return open_runs(paths)
 
 
 def _compare_scores(suite: ChecklistSuite, runs: list[Run], path: Path) -> None:
@@ -79,15 +70,11 @@ def _compare_scores(suite: ChecklistSuite, runs: list[Run], path: Path) -> None:
 
 
 def test_fitting_weights(measure: Measure) -> None:
-    """All categories, without and with their bootstrap."""
+    """All categories."""
     suite = _suite()
     people = _people(suite)
-    fit = partial(fit_suite, suite, people)
-    drawn, alone = measure.times(_ROUNDS, partial(fit, draws=_N_FIT_DRAWS), {"no refits": fit})
-    size = f"{len(suite.checklists)} categories, {len(people.marks):,} marks"
-    refits = f"weights and {_N_FIT_DRAWS:,} refits, {size}"
-    measure.row(f"weights, {size}", alone, "s")
-    measure.row(refits, drawn, "s")
+    seconds = measure.seconds(_ROUNDS, partial(fit_suite, suite, people))
+    measure.row(f"weights, {len(suite.checklists)} categories, {len(people.marks):,} marks", seconds, "s")
 
 
 def _suite() -> ChecklistSuite:

@@ -91,9 +91,9 @@ class Watch:
         return f"{self.done:,} of {self.planned:,} {self._what}{speed}{'; ' if events else ''}{events}"
 
 
-def note_existing(n_answers: int, when: str, *, dated: str = "the oldest from") -> None:
+def note_existing(n_answers: int, when: str) -> None:
     """Prints a note on answers that were not requested again: weights may change under the same model name."""
-    since = f", {dated} {when[:16].replace('T', ' ')}" if when else ""
+    since = f", the oldest from {when[:16].replace('T', ' ')}" if when else ""
     changed = "if the model has changed since then, remove the run's directory or choose another --output"
     note(f"{counted(n_answers, 'answer')} existed already{since}; {changed}")
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import lzma
 import os
 import signal
 import subprocess
@@ -64,19 +63,6 @@ def test_tasks_are_sent_as_single_messages_with_the_published_settings_and_answe
     assert len({body["seed"] for body in bodies}) == 5
 
 
-def test_a_text_to_continue_is_sent_to_base_models(tmp_path):
-    setting = ChecklistSetting("m", Sampling(50, 0.5, 0.9, stop=("\n\n",)), "completion")
-
-    def behave(request):
-        return answering("Dear neighbour,")
-
-    with serving(behave) as server:
-        asked(tmp_path, own_suite(), server, setting=setting)
-    assert server.paths == {"/v1/completions"}
-    assert {request.body["prompt"] for request in server.requests} == {f"{task.instruction}\n\n" for task in MAIN}
-    assert json.loads((tmp_path / "config.json").read_text())["stop"] == ["\n\n"]
-
-
 def test_lengths_areas_and_a_limit_choose_tasks_with_a_whole_instruction():
     suite = own_suite()
     assert [task.id for task in chosen_tasks(suite)] == [task.id for task in MAIN]
@@ -94,19 +80,17 @@ def test_lengths_areas_and_a_limit_choose_tasks_with_a_whole_instruction():
             chosen_tasks(chosen_from, **options)
 
 
-def test_existing_answers_are_kept_in_their_packed_file_and_lengths_come_into_the_same_run(tmp_path):
+def test_existing_answers_are_kept_and_lengths_come_into_the_same_run(tmp_path):
     suite = own_suite()
     with serving(told) as server:
         asked(tmp_path, suite, server, tasks=chosen_tasks(suite, limit=2))
         first = len(server.requests)
-        (tmp_path / "answers.jsonl.xz").write_bytes(lzma.compress((tmp_path / "answers.jsonl").read_bytes()))
-        (tmp_path / "answers.jsonl").unlink()
         created = asked(tmp_path, suite, server)
         asked(tmp_path, suite, server, tasks=chosen_tasks(suite, lengths=["90"]))
         asked(tmp_path, suite, server, trials=2)
         with pytest.raises(ChecklistError, match=r"made with other parameters \(temperature\); expected the same"):
             asked(tmp_path, suite, server, setting=ChecklistSetting("org/m", Sampling(16384, 0.7, None, stop=())))
-    assert sorted(files_below(tmp_path)) == ["answers.jsonl.xz", "config.json"]
+    assert sorted(files_below(tmp_path)) == ["answers.jsonl", "config.json"]
     assert (first, created.n_new, created.n_answers, len(server.requests)) == (2, 3, 5, 11)
     (run,) = open_runs([tmp_path])
     assert list(run.answers(suite)) == [
@@ -146,16 +130,17 @@ def test_answers_before_a_fault_of_the_server_are_kept_and_without_any_nothing_i
     assert not (tmp_path / "none").exists()
 
 
-def test_an_answer_to_an_instruction_that_has_changed_since_is_not_taken_from_a_stopped_call(tmp_path):
-    entry = {"id": "letter_1", "length": None, "trial": 1, "response": "Old.", "instruction_sha256": "0" * 64}
-    others = [{"id": 5}, {"id": "letter_1", "length": None, "trial": 0, "response": "x"}, {"id": "x", "response": "x"}]
-    others += [{**entry, "trial": 0}, {**entry, "id": "x"}]
-    lines = [json.dumps(other) for other in (entry, *others)]
-    (tmp_path / ".unfinished.jsonl").write_text("\n".join([*lines, '{"id": "letter_1", "torn']))
+def test_a_line_that_a_kill_has_cut_is_asked_for_again_and_packed_answers_are_not_added_to(tmp_path):
+    row = {"id": "letter_2", "length": None, "response": "Thanks."}
+    (tmp_path / "answers.jsonl").write_text(json.dumps(row) + '\n{"id": "letter_1", "torn')
     with serving(told) as server:
         asked(tmp_path, own_suite(), server)
-    assert len(server.requests) == 5
-    assert sorted(files_below(tmp_path)) == ["answers.jsonl", "config.json"]
+        assert len(server.requests) == 4
+        (run,) = open_runs([tmp_path])
+        assert [answer.id for answer in run.answers(own_suite()).values()] == [task.id for task in MAIN]
+        (tmp_path / "answers.jsonl").rename(tmp_path / "answers.jsonl.xz")
+        with pytest.raises(ChecklistError, match=r"answers are added to answers.jsonl; expected it unpacked"):
+            asked(tmp_path, own_suite(), server)
 
 
 # The command
@@ -176,17 +161,11 @@ def test_the_command_writes_a_run_says_what_it_did_and_ends_with_3_where_answers
         assert not server.requests
         code, out, _ = command(*usual)
         assert (code, out) == (0, "5 new answers, 5 in all: runs/org_m\n")
-        os.utime(tmp_path / "runs/org_m/answers.jsonl", (1790000000, 1790000000))
-        _, again, _ = command(*usual, "--json")
-        _, _, err = command(*usual)
-        code, _, missing = command(*usual, "--length", "90", "--tries", 1)
-    existed = "note: 5 answers existed already, last written at 2026-09-21 14:13; if the model has changed since then"
-    assert existed in err
-    again = json.loads(again)
-    assert (again["n_new"], again["n_existing"], again["last_written"]) == (0, 5, "2026-09-21T14:13:20+00:00")
+        assert command(*usual)[1] == "0 new answers, 5 in all: runs/org_m\n"
+        code, _, missing = command(*usual, "--length", "90")
     assert code == 3
     assert "error: runs/org_m: 1 answers are missing: report_1 (90)" in missing
-    assert len(server.requests) == 6
+    assert len(server.requests) == 8
     assert sorted(os.listdir(tmp_path / "runs/org_m")) == ["answers.jsonl", "config.json"]
 
 

@@ -19,8 +19,6 @@ from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_ru
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite
 from pfgen_fast.lab.checklists.judgements import Judgement, read_judgements, write_judgements
 from pfgen_fast.lab.checklists.suite_files import packaged_prompts, packaged_suites
-from pfgen_fast.suite.suite_reading import PACKAGED
-from pfgen_fast.tables import arrow_columns as parquet
 
 ANSWERS = (
     Answer("thanks-1", "Thank you.\n\u2028 \x00"),
@@ -47,7 +45,7 @@ def run_with(folder: Path, answers: str | bytes, name: str = "answers.jsonl") ->
 
 def test_a_run_is_read_as_it_was_written_and_nothing_of_before_is_left(tmp_path: Path, suite: ChecklistSuite) -> None:
     folder = run_with(tmp_path / "heron", b"", "answers.jsonl.xz")
-    (folder / "judgements.parquet").write_bytes(b"")
+    (folder / "judgements.jsonl.gz").write_bytes(b"")
     (folder / "notes.txt").write_text("mine")
     write_run(folder, ANSWERS, JUDGEMENTS, {"model": "org/heron", "temperature": 0.8})
     names = ["answers.jsonl", "config.json", "judgements.jsonl", "notes.txt"]
@@ -144,7 +142,7 @@ def test_a_file_that_cannot_be_used_is_one_error(tmp_path: Path, suite: Checklis
 
 
 SUITE = checklists_to_judge.suite()
-FORMS = ("jsonl", "jsonl.xz", "jsonl.gz", "jsonl.zst", "parquet")
+FORMS = ("jsonl", "jsonl.xz", "jsonl.gz", "jsonl.zst")
 HASH = "0" * 64
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=5)
@@ -274,32 +272,22 @@ def suite_with(folder: Path, files: dict[str, Any] | None = None, **settings: An
 LINES = "".join(f"{json.dumps(task)}\n" for task in TASKS).encode()
 
 
-@pytest.mark.parametrize("ending", ["jsonl.xz", "jsonl.gz", "jsonl.zst", "parquet"])
-def test_tasks_may_be_compressed_or_a_parquet_file(tmp_path: Path, ending: str) -> None:
+@pytest.mark.parametrize("ending", ["jsonl.xz", "jsonl.gz", "jsonl.zst"])
+def test_tasks_may_be_compressed(tmp_path: Path, ending: str) -> None:
     folder = write_suite_files(tmp_path, {"tasks.jsonl": None})
     path = folder / f"tasks.{ending}"
-    if ending == "parquet":
-        pa = parquet.pyarrow()
-        pa.parquet.write_table(pa.Table.from_pylist(list(reversed(TASKS))), path)
-    else:
-        with path.open("wb") as file, compressing(file, path) as packed:
-            packed.write(LINES)
+    with path.open("wb") as file, compressing(file, path) as packed:
+        packed.write(LINES)
     assert set(ChecklistSuite.load(folder).by_key) == {(task["id"], task.get("length")) for task in TASKS}
 
 
-DIVIDED = ("weights were divided by their sum, which was not 100: letters/thanks (4)",)
-
-
-@pytest.mark.parametrize(
-    ("thanks", "expected", "notes"), [([3, 1], (75, 25), DIVIDED), ([60.00000001, 40], (60, 40), ())]
-)
-def test_weights_are_divided_by_their_sum_and_a_note_says_so(tmp_path: Path, thanks, expected, notes) -> None:
+@pytest.mark.parametrize(("thanks", "expected"), [([3, 1], (75, 25)), ([60.00000001, 40], (60, 40))])
+def test_weights_are_divided_by_their_sum(tmp_path: Path, thanks, expected) -> None:
     suite = suite_with(tmp_path, {"weights.json": {"letters": {"thanks": thanks}}})
     weighted, unweighted = suite.checklists["letters", "thanks"], suite.checklists["stories", "fable"]
     assert weighted.weights == pytest.approx(expected)
     assert sum(weighted.weights) == pytest.approx(100, abs=1e-12)
-    assert (suite.notes, suite.has_weights) == (notes, False)
-    assert (weighted.has_weights, unweighted.has_weights) == (True, False)
+    assert (suite.has_weights, weighted.has_weights, unweighted.has_weights) == (False, True, False)
 
 
 def weights(*fable: Any) -> dict[str, Any]:
@@ -346,25 +334,20 @@ def test_bad_input_is_one_sentence_that_names_the_place(tmp_path: Path, name: st
     assert len(str(error.value)) < 500
 
 
-def test_a_prompt_comes_from_its_file_or_the_package_and_unused_files_are_named(tmp_path: Path) -> None:
+def test_a_prompt_comes_from_its_file_or_the_package(tmp_path: Path) -> None:
     own = 'Task: {instruction} Answer: {response} {{"questions": {checklists}}}'
     files = {"prompts/user.txt": own, "prompts/system.txt": "Judge."}
     suite = suite_with(tmp_path, files, prompts={"user": "prompts/user.txt", "system": None})
     assert suite.prompts.user == own
     assert suite.prompts.system is None
     assert suite.prompts.overall_user == packaged_prompts("en").overall_user
-    (note,) = suite.notes
-    assert note.startswith("prompts/system.txt is not used, because suite.json does not name it")
 
 
 def test_a_folder_without_a_suite_says_how_to_make_one(tmp_path: Path) -> None:
-    with pytest.raises(ChecklistError, match=r"has no suite.json; .*checklists import "):
+    with pytest.raises(ChecklistError, match=r"expected the folder of a checklist suite, with suite.json; .* import"):
         ChecklistSuite.load(tmp_path)
     with pytest.raises(ChecklistError, match=r"no such folder, and no packaged suite of that name \(essays-en, essays"):
         ChecklistSuite.load(tmp_path / "none")
-    for n_gram in ("mini", PACKAGED / "mini"):
-        with pytest.raises(ChecklistError, match=r"an n-gram suite; expected a checklist suite, as .* import "):
-            ChecklistSuite.load(n_gram)
 
 
 def test_the_packaged_suites_are_complete() -> None:

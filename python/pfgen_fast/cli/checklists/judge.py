@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from ...base.errors import SchemaRefused
 from ...base.untrusted_text import counted
 from .. import options
-from ..app import Exit, Json, Quiet, exit_if_partial, fail, note, print_json, print_line, shown, warn
+from ..app import Exit, Quiet, exit_if_partial, fail, note, print_line, shown, warn
 from ..engine_options import (
     Connection,
     JudgeTemperature,
@@ -23,11 +23,10 @@ from ..engine_options import (
     warn_of_family,
 )
 from ..parser import Option, option_group
-from ..progress import Watch, note_existing
+from ..progress import Watch
 from .options import MethodChoice, RunsWithAnswers, SuiteOption
 
 if TYPE_CHECKING:
-    from ...lab.checklists.checklist_generation import GeneratedAnswers
     from ...lab.checklists.judge_runs import Judging
     from ...lab.judging.judge_requests import Server
 
@@ -151,26 +150,17 @@ class ChecklistsGenerate:
     model: str = Option(..., "Name the model, and so the run's directory.", "-m")
     output: Path = Option(..., "Create the run's directory below this directory.", "-o", metavar="RUNS")
     engine: str = Option("openai", "Ask openai (any compatible server), anthropic, transformers, vllm.", "-e")
-    name: str | None = Option(None, "Name the run's directory. Default: the model, with _ for /.")
     length: list[str] | None = Option(None, "Take the tasks with this wanted length, not those of the table.")
     area: list[str] | None = Option(None, "Take only this area.")
     limit: int | None = Option(None, "Take only this many tasks, from all areas, for a quick test.", min=1)
     trials: int = Option(1, "Ask for this many answers to each task.", "-n", min=1)
-    mode: Literal["qa", "completion"] = Option(
-        "qa", "Choose the prompts: one user message, or a text to continue (base models)."
-    )
     temperature: options.Temperature = 0.8
-    top_p: options.TopP = None
-    top_k: options.TopK = None
     max_tokens: options.MaxTokens = 16_384
     seed: str = Option("", "Set the seed (any text) of sampling.", metavar="TEXT")
-    stop: options.Stop = None
-    tries: int = Option(3, "Ask at most this often for an answer to a task.", min=1)
     reasoning: ReasoningOptions
     engine_options: AnsweringOptions
     dry_run: bool = Option(False, "Only show the number of requests.")
     quiet: Quiet = False
-    as_json: Json = False
 
     def __call__(self) -> None:
         from ...generation.engines.engine_registry import HOSTED
@@ -189,11 +179,11 @@ class ChecklistsGenerate:
         if self.temperature is None:
             engine_settings["omit"] = [*engine_settings.get("omit", ()), "temperature"]
         temperature = 1.0 if self.temperature is None else self.temperature
-        sampling = Sampling(self.max_tokens, temperature, self.top_p, self.top_k, tuple(self.stop or ()))
-        setting = ChecklistSetting(self.model, sampling, self.mode, self.seed, self.reasoning.chosen)
+        sampling = Sampling(self.max_tokens, temperature, None, stop=())
+        setting = ChecklistSetting(self.model, sampling, self.seed, self.reasoning.chosen)
         suite = ChecklistSuite.load(self.suite)
         tasks = chosen_tasks(suite, lengths=self.length or (), areas=self.area or (), limit=self.limit)
-        folder = self.output / run_name(self.model if self.name is None else self.name)
+        folder = self.output / run_name(self.model)
         if self.dry_run:
             n_prompt_tokens = self.trials * sum(estimated_tokens(task.instruction or "") for task in tasks)
             n_answers = self.trials * len(tasks)
@@ -203,7 +193,7 @@ class ChecklistsGenerate:
         if self.engine not in HOSTED:
             del engine_settings["timeout"]
         engine = open_answering(self.engine, setting, **engine_settings)
-        with Watch("answers", quiet=self.quiet or self.as_json) as watch:
+        with Watch("answers", quiet=self.quiet) as watch:
             answers = generate_answers(
                 suite,
                 engine,
@@ -211,25 +201,13 @@ class ChecklistsGenerate:
                 folder,
                 tasks=tasks,
                 trials=self.trials,
-                tries=self.tries,
                 on_progress=watch.count,
                 events=watch.events,
             )
-        self.finish(answers)
-
-    def finish(self, answers: GeneratedAnswers) -> None:
-        n_existing = answers.n_answers - answers.n_new
         if answers.problem:
             warn(f"{answers.problem}; run the same command again to ask for them")
-        if self.as_json:
-            missing = [dict(zip(("id", "length", "trial"), key, strict=True)) for key in answers.missing]
-            numbers = {"n_answers": answers.n_answers, "n_new": answers.n_new, "n_existing": n_existing}
-            ends = {"last_written": answers.last_written or None, "n_cut": answers.n_cut, "missing": missing}
-            print_json({"run": str(answers.folder), **numbers, **ends, "events": answers.events.to_dict()})
-        elif not self.quiet:
-            print_line(f"{counted(answers.n_new, 'new answer')}, {answers.n_answers:,} in all: {shown(answers.folder)}")
-            if n_existing:
-                note_existing(n_existing, answers.last_written, dated="last written at")
+        if not self.quiet:
+            print_line(f"{counted(answers.n_new, 'new answer')}, {answers.n_answers:,} in all: {shown(folder)}")
             if answers.n_cut:
                 note(f"{counted(answers.n_cut, 'answer')} ended at the limit of tokens (--max-tokens)")
         exit_if_partial(answers.missing)

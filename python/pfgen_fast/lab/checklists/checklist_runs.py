@@ -3,7 +3,7 @@
     config.json                 the model and its sampling parameters
     answers.jsonl[.xz|.gz|.zst] a line for each answer: id, response; optionally length, trial, finish_reason
     judge-replies.jsonl         the replies of judges, append only (`lab.judging.reply_store`)
-    judgements.jsonl[.xz|...]   judgements, derived from the replies; or judgements.parquet
+    judgements.jsonl[.xz|...]   judgements, derived from the replies
 
 Files are read on demand: a table needs no answers. A directory without these files means the runs in it, at any depth;
 if it contains no runs, it means the files in it. A file of judgements or answers means a run with the file's name.
@@ -186,8 +186,8 @@ def _runs_in(folder: Path) -> Iterator[Run]:
 
 
 def _run(folder: Path) -> Run | None:
-    answers = data_file(folder, "answers", ".parquet")
-    judgements = data_file(folder, "judgements", ".parquet")
+    answers = data_file(folder, "answers")
+    judgements = data_file(folder, "judgements")
     if answers is None and judgements is None and not (folder / REPLIES_FILE).exists():
         return None
     path = folder / CONFIG_FILE
@@ -208,7 +208,9 @@ def _run_of_file(path: Path) -> Run:
 def read_answers(path: Path, suite: ChecklistSuite, *, on_fault: OnFault | None = None) -> dict[AnswerKey, Answer]:
     """The answers of a file, by task and trial."""
     answers: dict[AnswerKey, Answer] = {}
-    for where, answer in checked_objects(path, answer_of, on_fault=on_fault):
+    for where, answer in checked_objects(
+        path, lambda value: Answer(**fields_of(value, _ANSWER, ("id", "response"))), on_fault=on_fault
+    ):
         suite.task(answer.id, answer.length, where)
         if answers.setdefault(answer.key, answer).response != answer.response:
             before = f"{where}: another answer to {shown_key(answer.key)} came before"
@@ -223,11 +225,6 @@ def shown_key(key: AnswerKey) -> str:
     return in_one_line(f"{id} ({', '.join(further)})" if further else id)
 
 
-def answer_of(value: Any) -> Answer:
-    """A check of an answer."""
-    return Answer(**fields_of(value, _ANSWER, ("id", "response")))
-
-
 def write_run(
     folder: Path, answers: Iterable[Answer], judgements: Iterable[Judgement], config: Mapping[str, Any]
 ) -> None:
@@ -240,7 +237,7 @@ def write_run(
         raise ChecklistError(f"{path}: the directory has another run; expected an empty directory, or the same run")
     write_whole(path, json_bytes(dict(config)))
     if listed:
-        write_answers(folder / ANSWERS_FILE, listed)
+        write_objects(folder / ANSWERS_FILE, map(answer_row, listed))
     if judged:
         write_judgements(folder / JUDGEMENTS_FILE, judged)
     written = {ANSWERS_FILE if listed else "", JUDGEMENTS_FILE if judged else ""}
@@ -251,12 +248,8 @@ def write_run(
             path.unlink()
 
 
-def write_answers(path: Path, answers: Iterable[Answer]) -> None:
-    """Writes a file of answers atomically, compressed as its extension says."""
-
-    def row(answer: Answer) -> dict[str, Any]:
-        trial = {} if answer.trial == 1 else {"trial": answer.trial}
-        reason = {} if answer.finish_reason is None else {"finish_reason": answer.finish_reason}
-        return {"id": answer.id, "length": answer.length, **trial, **reason, "response": answer.response}
-
-    write_objects(path, map(row, answers))
+def answer_row(answer: Answer) -> dict[str, Any]:
+    """An answer as a line of its file."""
+    trial = {} if answer.trial == 1 else {"trial": answer.trial}
+    reason = {} if answer.finish_reason is None else {"finish_reason": answer.finish_reason}
+    return {"id": answer.id, "length": answer.length, **trial, **reason, "response": answer.response}

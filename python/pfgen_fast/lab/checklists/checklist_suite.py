@@ -252,7 +252,7 @@ def write_suite(suite: ChecklistSuite, folder: Path) -> None:
             path.unlink(missing_ok=True)
         else:
             write_whole(path, prompt.encode())
-    for former in (*folder.glob("tasks.jsonl*"), *folder.glob("tasks.parquet")):
+    for former in folder.glob("tasks.jsonl*"):
         former.unlink()
     rows = (asdict(task).items() for task in suite.tasks)
     write_objects(

@@ -94,7 +94,7 @@ def import_suite(folder: str | Path) -> ChecklistSuite:
     """Reads the suite from a checkout of HelloBench's repository, or from a directory in compact form."""
     check_is_folder(folder := Path(folder))
     is_compact = (folder / CHECKLISTS_FILE).is_file()
-    tasks, checklists, notes, prompts = _compact(folder) if is_compact else _checkout(folder)
+    tasks, checklists, prompts = _compact(folder) if is_compact else _checkout(folder)
     there = dict.fromkeys(area for area, _ in checklists)
     return ChecklistSuite(
         name="hellobench",
@@ -104,23 +104,25 @@ def import_suite(folder: str | Path) -> ChecklistSuite:
         checklists=checklists,
         prompts=prompts,
         words="nltk",
-        notes=tuple(notes),
     )
 
 
-Parts = tuple[Iterable[tuple[str, ChecklistTask]], Categories[Checklist], list[str], JudgePrompts]
-"""The tasks of a suite with their places, the checklists with notes on their weights, and the prompts."""
+Parts = tuple[Iterable[tuple[str, ChecklistTask]], Categories[Checklist], JudgePrompts]
+"""The tasks of a suite with their places, the checklists, and the prompts."""
 
 
 def _compact(folder: Path) -> Parts:
-    checklists, notes = read_checklists(folder, None)
     path = data_file(folder, "tasks")
     if path is None:
         raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed, next to {CHECKLISTS_FILE}")
     rows = checked_objects(path, partial(task_of, area="task"))
     tasks = [(where, replace(task, wanted_words=_wanted_words(task.length))) for where, task in rows]
     files = {name: folder / "prompts" / f"{file}.txt" for name, (_, file) in _PROMPT_NAMES.items()}
-    return tasks, checklists, notes, JudgePrompts(**{name: read_prompt(path, name) for name, path in files.items()})
+    return (
+        tasks,
+        read_checklists(folder, None),
+        JudgePrompts(**{name: read_prompt(path, name) for name, path in files.items()}),
+    )
 
 
 def _checkout(folder: Path) -> Parts:
@@ -144,7 +146,7 @@ def _checkout(folder: Path) -> Parts:
             raise ChecklistError(f"{script}: expected a text with the name {name}")
         prompts[field] = prompt_of(texts[name], field, f"{script}, {name}")
     tasks = [(where, task) for where, (task, _) in rows]
-    return tasks, *with_weights(questions, by_category, where), JudgePrompts(**prompts)
+    return tasks, with_weights(questions, by_category, where), JudgePrompts(**prompts)
 
 
 def summary_category(instruction: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Judgements: a judge's verdicts on an answer, question by question, and their files (JSON lines or Parquet).
+"""Judgements: a judge's verdicts on an answer, question by question, and their files.
 
 Judgements are derived from stored replies (`lab.judging.reply_store`), so a file of judgements can be deleted. A
 judgement contains the hashes of its answer, instruction, checklist and prompt. If one of them has changed, it is stale.
@@ -7,17 +7,14 @@ Equal judgements count once; two different judgements of the same answer by the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ...base.errors import ChecklistError
-from ...base.file_reading import read_stored
-from ...base.file_writing import writing_whole
 from ...base.untrusted_json import count, finite, items, one_of, or_none, text
 from ...base.untrusted_text import in_one_line
-from ...tables.arrow_columns import MISFITS, pyarrow
 from .checklist_suite import ChecklistSuite, hashes_of
 from .line_files import OnFault, checked_objects, fields_of, number_from_one, whole_text, write_objects
 from .tasks import METHODS, AnswerKey, Method
@@ -99,12 +96,11 @@ def read_judgements(
         cells = fields_of(value, checks, ("id", "response_sha256", _VERDICTS))
         return Judgement(verdicts=cells.pop(_VERDICTS), **cells)
 
-    rows = _parquet_rows(path, checks) if path.suffix == ".parquet" else None
     kept: list[Judgement] = []
     first: dict[AnswerKey, Judgement] = {}
     several: dict[Hashable, Judgement] = {}  # of answers with several ratings or judges
     check = _check_of(suite)
-    for where, judgement in checked_objects(path, judgement_of, on_fault=on_fault, rows=rows):
+    for where, judgement in checked_objects(path, judgement_of, on_fault=on_fault):
         check(judgement, where)
         earliest = first.setdefault(judgement.key, judgement)
         if earliest is not judgement:
@@ -120,11 +116,7 @@ def read_judgements(
 
 
 def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
-    """Writes a file of judgements atomically, in the format of its extension; lines leave out default values."""
-    if path.suffix == ".parquet":
-        with writing_whole(path) as file:
-            _write_parquet(file, list(judgements))
-        return
+    """Writes a file of judgements atomically, compressed as its extension says; lines leave out default values."""
     usual = {field.name: field.default for field in fields(Judgement)}
 
     def row(judgement: Judgement) -> dict[str, Any]:
@@ -132,45 +124,6 @@ def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
         return {_key(name): value for name, value in values if name == "length" or value != usual[name]}
 
     write_objects(path, map(row, judgements))
-
-
-def _write_parquet(file: IO[bytes], judgements: Sequence[Judgement]) -> None:
-    """Writes judgements as a table, with null for None."""
-    pa = pyarrow()
-    names = [field.name for field in fields(Judgement)]
-    columns = [pa.array([getattr(judgement, name) for judgement in judgements], _type(_key(name))) for name in names]
-    pa.parquet.write_table(pa.Table.from_arrays(columns, [*map(_key, names)]), file)
-
-
-def _parquet_rows(path: Path, names: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The rows of a table with the named columns, each with its place for error messages."""
-    pa, content = pyarrow(), read_stored(path)
-    at, n_rows = f"{path}: damaged or no table of judgements", 0
-    try:
-        with pa.parquet.ParquetFile(pa.BufferReader(content)) as table:
-            for batch in table.iter_batches(columns=[name for name in names if name in table.schema_arrow.names]):
-                columns = []
-                for name in batch.schema.names:
-                    at = f"{path}, column {name!r}"
-                    columns.append(batch.column(name).cast(_type(name)))
-                for row in pa.RecordBatch.from_arrays(columns, batch.schema.names).to_pylist():
-                    n_rows += 1
-                    yield f"{path}, row {n_rows}", row
-    except (pa.ArrowException, *MISFITS) as error:
-        raise ChecklistError(f"{at}: {error}") from None
-
-
-def _type(name: str) -> Any:
-    pa = pyarrow()
-    if name in _COUNTS:
-        return pa.int64()
-    others = {
-        _VERDICTS: pa.list_(pa.float64()),
-        "reasons": pa.list_(pa.string()),
-        "cut": pa.bool_(),
-        "temperature": pa.float64(),
-    }
-    return others.get(name, pa.string())
 
 
 def identity(judgement: Judgement) -> Hashable:

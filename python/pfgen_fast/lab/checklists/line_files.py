@@ -13,7 +13,6 @@ from ...base.file_reading import MAX_BYTES, reading, too_large
 from ...base.file_writing import writing_whole
 from ...base.journal import json_line
 from ...base.untrusted_json import Fault, any_object, checked, member, or_none, parse_json, read_json, text, unexpected
-from ...tables.formats import table_rows
 
 T = TypeVar("T")
 
@@ -36,9 +35,9 @@ def check_is_folder(path: Path) -> None:
         raise ChecklistError(f"{path}: {'expected a folder, not a file' if path.exists() else 'no such folder'}")
 
 
-def data_file(folder: Path, name: str, *further: str) -> Path | None:
-    """The file of this name in a directory, compressed or not, or with a further extension; None if missing."""
-    paths = [path for ending in (*_ENDINGS, *further) if (path := folder / f"{name}{ending}").exists()]
+def data_file(folder: Path, name: str) -> Path | None:
+    """The file of this name in a directory, compressed or not; None if missing."""
+    paths = [path for ending in _ENDINGS if (path := folder / f"{name}{ending}").exists()]
     if len(paths) > 1:
         listed = " and ".join(path.name for path in paths)
         raise ChecklistError(f"{folder}: holds both {listed}; expected one of them")
@@ -46,13 +45,13 @@ def data_file(folder: Path, name: str, *further: str) -> Path | None:
 
 
 def is_data_file(path: Path) -> bool:
-    """Whether a file has the extension of JSON lines or Parquet."""
-    return path.name.endswith((*_ENDINGS, ".parquet"))
+    """Whether a file has the extension of JSON lines."""
+    return path.name.endswith(_ENDINGS)
 
 
 def stem(path: Path) -> str:
     """The name of a file without the extensions of its format."""
-    return next((path.name.removesuffix(end) for end in (*_ENDINGS, ".parquet") if path.name.endswith(end)), path.name)
+    return next((path.name.removesuffix(end) for end in _ENDINGS if path.name.endswith(end)), path.name)
 
 
 def checked_objects(
@@ -63,10 +62,8 @@ def checked_objects(
     rows: Iterable[tuple[str, Row]] | None = None,
 ) -> Iterator[tuple[str, T]]:
     """The objects of a file (or the given rows), converted by a check, each with its place for error messages."""
-    if rows is None:
-        rows = table_rows(path) if path.suffix == ".parquet" else _lines(path)
     try:
-        for where, row in rows:
+        for where, row in _lines(path) if rows is None else rows:
             try:
                 value = checked(_object(row, where), check, where, error=ChecklistError)
             except ChecklistError as fault:

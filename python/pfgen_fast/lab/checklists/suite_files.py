@@ -18,8 +18,7 @@ from typing import Any, TypeVar
 from ...base.errors import ChecklistError
 from ...base.file_reading import read_text
 from ...base.untrusted_json import MAX_NUMBER, Fault, entries, finite, items, member, one_of, text, unexpected
-from ...base.untrusted_text import did_you_mean, few_names, in_one_line, unknown_name
-from ...suite.suite_reading import packaged_names
+from ...base.untrusted_text import did_you_mean, in_one_line, unknown_name
 from .line_files import checked_objects, data_file, fields_of, filled, json_file, number_from_one, whole_text
 from .tasks import LEVELS, Checklist, ChecklistTask, JudgePrompts, Rescaling, TaskKey
 from .words import COUNTERS
@@ -34,13 +33,12 @@ Categories = dict[tuple[str, str], T]
 
 _question = filled("a question")
 _MAX_QUESTIONS = 1000
-_NOTED_SUM = 1e-6
 _EXACT_SUM = 1e-12
 """Weights whose sum differs from 100 by at most this stay unchanged, so writing and reading does not change them."""
 
 
-def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> tuple[Categories[Checklist], list[str]]:
-    """The checklists of a suite, and notes on their weights."""
+def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> Categories[Checklist]:
+    """The checklists of a suite."""
     path = folder / CHECKLISTS_FILE
     questions = json_file(path, _by_category(questions_of))
     for area, category in questions:
@@ -55,22 +53,16 @@ def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> tuple[Catego
 
 def with_weights(
     questions: Categories[tuple[str, ...]], weights: Categories[tuple[float, ...]], where: str
-) -> tuple[Categories[Checklist], list[str]]:
-    """Makes the checklists of questions and weights (equal by default), and notes on the weights."""
+) -> Categories[Checklist]:
+    """Makes the checklists of questions and weights (equal by default)."""
     for key, own in weights.items():
         if key not in questions:
             known = map(shown_category, questions)
             raise ChecklistError(f"{where}: {unknown_name('category', shown_category(key), known)}")
         if len(own) != len(questions[key]):
-            raise ChecklistError(
-                f"{where}, {shown_category(key)}: expected {len(questions[key])} weights, one for each question, "
-                f"not {len(own)}"
-            )
-    checklists = {key: checklist_of(key, asked, weights.get(key)) for key, asked in questions.items()}
-    sums = {shown_category(key): math.fsum(own) for key, own in weights.items()}
-    others = [f"{key} ({total:g})" for key, total in sums.items() if abs(total - 100) > _NOTED_SUM]
-    listed = few_names(others, n_code_points=200)
-    return checklists, [f"weights were divided by their sum, which was not 100: {listed}"] if others else []
+            expected = f"expected {len(questions[key])} weights, one for each question, not {len(own)}"
+            raise ChecklistError(f"{where}, {shown_category(key)}: {expected}")
+    return {key: checklist_of(key, asked, weights.get(key)) for key, asked in questions.items()}
 
 
 def checklist_of(
@@ -207,7 +199,7 @@ def read_suite(source: str | Path) -> dict[str, Any]:
     folder = _folder(source)
     path = folder / SETTINGS_FILE
     settings = json_file(path, _settings)
-    checklists, notes = read_checklists(folder, settings["areas"])
+    checklists = read_checklists(folder, settings["areas"])
     prompts: dict[str, Any] = {
         name: None if file is None else read_prompt(folder / file, name) for name, file in settings["prompts"].items()
     }
@@ -220,22 +212,10 @@ def read_suite(source: str | Path) -> dict[str, Any]:
         "name": settings["name"] or folder.resolve().name,
         "areas": settings["areas"] or there,
         "prompts": replace(packaged_prompts(settings["language"]), **prompts),
-        "notes": (*settings["notes"], *notes, *_unused_prompts(folder, settings["prompts"])),
         "tasks": _read_tasks(folder, checklists),
         "checklists": checklists,
         "folder": folder,
     }
-
-
-def _unused_prompts(folder: Path, prompts: Mapping[str, str | None]) -> list[str]:
-    """A sentence for each file of a prompt that suite.json does not name; the packaged prompt is sent instead."""
-    used = {folder / name for name in prompts.values() if name is not None}
-    return [
-        f"prompts/{in_one_line(path.name, 60)} is not used, because {SETTINGS_FILE} does not name it; expected "
-        'an entry such as "prompts": {"user": "prompts/user.txt"}'
-        for path in sorted((folder / "prompts").glob("*.txt"))
-        if path not in used
-    ]
 
 
 def packaged_suites() -> list[str]:
@@ -251,18 +231,9 @@ def _folder(source: str | Path) -> Path:
     if (folder / SETTINGS_FILE).is_file():
         return folder
     shown = in_one_line(source, 300)
-    if folder.exists() and not folder.is_dir():
-        raise ChecklistError(f"{shown}: expected the folder of a suite, not a file")
-    if str(source) in packaged_names() or any(folder.glob("Q*.json")):
-        raise ChecklistError(
-            f"{shown}: an n-gram suite; expected a checklist suite, as 'pfgen-fast checklists import {shown} -o "
-            "SUITE' makes it"
-        )
-    if folder.is_dir():
-        raise ChecklistError(
-            f"{shown}: has no {SETTINGS_FILE}; a folder of HelloBench is converted to a suite by 'pfgen-fast "
-            f"checklists import {shown} -o SUITE'"
-        )
+    if folder.exists():
+        expected = f"expected the folder of a checklist suite, with {SETTINGS_FILE}"
+        raise ChecklistError(f"{shown}: {expected}; 'pfgen-fast checklists import' makes one of HelloBench")
     hint = did_you_mean(shown, packaged)
     raise ChecklistError(f"{shown}: no such folder, and no packaged suite of that name ({', '.join(packaged)}){hint}")
 
@@ -311,9 +282,9 @@ def _rescaling(value: Any) -> Rescaling:
 
 
 def _read_tasks(folder: Path, checklists: Mapping[tuple[str, str], Checklist]) -> tuple[ChecklistTask, ...]:
-    path = data_file(folder, "tasks", ".parquet")
+    path = data_file(folder, "tasks")
     if path is None:
-        raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed, or tasks.parquet")
+        raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed")
     tasks = checked_tasks(checked_objects(path, task_of), checklists)
     if not tasks:
         raise ChecklistError(f"{path}: no tasks; expected a task in each line")
