@@ -16,6 +16,7 @@ namespace pfgen {
 AnswerReader::AnswerReader(const QuestionSource& question)
     : searchers_(question.searchers),
       token_reader_(question.token_reader),
+      spelling_(question.spelling),
       n_regexes_(question.rules->n_regexes()),
       is_normalised_(question.index->profile() == Profile::kNormalised),
       look_ahead_(look_ahead_of(question.index->profile(), question.lengths)) {
@@ -28,9 +29,14 @@ ReadAnswer AnswerReader::read(const TextView& answer, NormalisedText& memory) co
   if (!token_reader_.is_none() && !answer.is_null) return read_tokens(answer);
   if (is_normalised_) return read_normalised(answer, memory);
   ReadAnswer read{answer, std::vector<std::uint32_t>(n_regexes_, kNotFound), {}};
+  if (n_regexes_ == 0 || answer.is_null) return read;
   std::vector<char32_t> text;
-  if (n_regexes_ == 0 || answer.is_null || decode(answer, look_ahead_, text) != kNoError) return read;
-  search({text.data(), text.size()}, read.positions.data());
+  SpelledText words;
+  if (spelling_ == nullptr) {
+    if (decode(answer, look_ahead_, text) == kNoError) search({text.data(), text.size()}, read.positions.data());
+  } else if (spelling_->spell(answer, look_ahead_ + 1, text, words) == kNoError) {
+    search({text.data(), words.n_read(text.size(), look_ahead_)}, read.positions.data(), &words);
+  }
   return read;
 }
 
@@ -50,19 +56,29 @@ ReadAnswer AnswerReader::read_tokens(const TextView& answer) const {
 
 ReadAnswer AnswerReader::read_normalised(const TextView& answer, NormalisedText& memory) const {
   ReadAnswer read{answer, std::vector<std::uint32_t>(kTextForms * n_regexes_, kNotFound), {}};
-  if (n_regexes_ == 0 || answer.is_null || memory.read(answer, look_ahead_) != kNoError) return read;
+  if (n_regexes_ == 0 || answer.is_null) return read;
+  NormalisedText in_words(Gaps::kSpaces);
+  SpelledText words;
+  const NormalisedText& text = spelling_ == nullptr ? memory : in_words;
+  const std::size_t invalid = spelling_ == nullptr ? memory.read(answer, look_ahead_)
+                                                   : spelling_->spell(answer, look_ahead_ + 1, in_words, words);
+  if (invalid != kNoError) return read;
+  const std::size_t n_read = spelling_ == nullptr ? look_ahead_ : words.n_read(text.units().size(), look_ahead_);
   for (std::size_t i = 0; i < kTextForms; ++i) {
-    if (!memory.has_form(i)) continue;
-    search(memory.form(i).cut(look_ahead_), read.positions.data() + i * n_regexes_, &memory.form(i));
+    if (!text.has_form(i)) continue;
+    std::uint32_t* const positions = read.positions.data() + i * n_regexes_;
+    const TokenPositions in_tokens(text.form(i), words);
+    search(text.form(i).cut(n_read), positions,
+           spelling_ == nullptr ? &text.form(i) : static_cast<const Positions*>(&in_tokens));
   }
   return read;
 }
 
-void AnswerReader::search(std::u32string_view text, std::uint32_t* positions, const TextForm* form) const {
+void AnswerReader::search(std::u32string_view text, std::uint32_t* positions, const Positions* in_units) const {
   const py::object value = to_str(text);
   for (const py::object& searcher : searchers_) {
     const auto end = call_python(searcher, value).cast<std::optional<std::uint32_t>>();
-    *positions++ = !end ? kNotFound : form == nullptr ? *end : form->position(*end);
+    *positions++ = !end ? kNotFound : in_units == nullptr ? *end : in_units->position(*end);
   }
 }
 

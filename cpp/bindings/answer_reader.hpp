@@ -38,11 +38,12 @@ class AnswerReader {
  private:
   ReadAnswer read_tokens(const TextView& answer) const;
   ReadAnswer read_normalised(const TextView& answer, NormalisedText& memory) const;
-  // `form` knows the position of the end of a match; by default it is the end itself.
-  void search(std::u32string_view text, std::uint32_t* positions, const TextForm* form = nullptr) const;
+  // `in_units` has the position of the end of a match; by default it is the end itself.
+  void search(std::u32string_view text, std::uint32_t* positions, const Positions* in_units = nullptr) const;
 
   std::vector<pybind11::object> searchers_;
   pybind11::object token_reader_;
+  std::shared_ptr<const Spelling> spelling_;
   std::size_t n_regexes_;
   bool is_normalised_;
   std::size_t look_ahead_;

@@ -121,9 +121,9 @@ void bind_question(py::module_& module) {
       .def(py::init<std::vector<RuleNode>, std::uint32_t>(), py::arg("nodes"), py::arg("missing") = 9999);
   py::class_<QuestionSource>(module, "Question", "A question, and the functions that read answers to it.")
       .def(py::init<std::shared_ptr<QuestionIndex>, std::shared_ptr<KeywordRules>, std::vector<std::size_t>,
-                    std::vector<py::object>, py::object, Lengths>(),
+                    std::vector<py::object>, py::object, Lengths, std::shared_ptr<Spelling>>(),
            py::kw_only(), py::arg("index"), py::arg("rules"), py::arg("set_columns"), py::arg("searchers"),
-           py::arg("token_reader"), py::arg("lengths") = Lengths());
+           py::arg("token_reader"), py::arg("lengths") = Lengths(), py::arg("spelling") = py::none());
 }
 
 }  // namespace pfgen

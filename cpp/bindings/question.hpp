@@ -23,8 +23,9 @@ struct QuestionSource {
   std::vector<pybind11::object> searchers;
   pybind11::object token_reader;
   Lengths lengths;
+  std::shared_ptr<Spelling> spelling;  // if the units are words, which need no token reader; null otherwise
 
-  Question taken() const { return {index, rules, set_columns, !token_reader.is_none(), lengths}; }
+  Question taken() const { return {index, rules, set_columns, !token_reader.is_none(), lengths, spelling}; }
 };
 
 // The reference answers of many questions, borrowed.

@@ -96,6 +96,7 @@ class Question:
         searchers: Sequence[Callable[[str], int | None]],
         token_reader: Callable[[str, int], tuple[str, list[int]]] | None,
         lengths: Lengths = ...,
+        spelling: Spelling | None = None,
     ) -> None: ...
 
 class ScoresRow:
@@ -302,6 +303,17 @@ class Smoothing:
     floor: Smoothing
     add_k: Smoothing
     exp: Smoothing
+
+class TokenPattern:
+    whitespace: TokenPattern
+    words: TokenPattern
+
+class Spelling:
+    def __init__(self, pattern: TokenPattern, words: Sequence[str], symbols: str, unknown: str) -> None: ...
+    def spelled(self, texts: Sequence[str]) -> list[str]: ...
+
+def token_spans(pattern: TokenPattern, text: str) -> list[tuple[int, int]]: ...
+def words_of(pattern: TokenPattern, texts: Sequence[str]) -> list[str]: ...
 
 class ReferenceMetric:
     bleu: ReferenceMetric

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from .base.untrusted_text import shown_value
-from .scoring.normalisation import nfkc, normalised
+from .scoring.normalisation import nfkc, normalised, tokens_of
 from .suite.keywords import Rule, searched
 from .suite.questions import Question
 from .suite.rules import MAX_ORDER, THRESHOLD, Lengths
@@ -300,7 +300,7 @@ class Reading:
         self.units: Units = text
         self._tokens = None
         if question.tokenizer is not None:
-            (self._tokens,) = question.tokenizer.tokens([text])
+            self._tokens = tokens_of(question.tokenizer, text)
             # A token that is a skipped character equals that character.
             written = [text[token.start : token.end].strip() for token in self._tokens]
             pairs = zip(self._tokens, written, strict=True)

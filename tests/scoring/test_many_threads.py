@@ -146,15 +146,18 @@ def test_an_arrow_buffer_that_another_thread_changes_is_scored_or_refused():
 # Row 0 is invalid when its tokens are read, and valid when it is scored.
 CHANGES = """
 import struct
+from pathlib import Path
 import pyarrow as pa
-from pfgen_fast.suite.units import PatternTokenizer
+from pfgen_fast.suite.units import FileTokenizer, Token
 buffer = bytearray(b"\\xff\\xff\\xff\\xfflast")
-class Changing(PatternTokenizer):
+class Changing(FileTokenizer):
+    source = {"unit": "token", "tokenizer": "words"}
     def tokens(self, texts):
         if "last" in texts:
             buffer[:4] = b"ab c"
-        return super().tokens(texts)
-question = Question("Q", "?", {"P": ("ab c d",)}, (Rule("t", "c", importance=0.5),), tokenizer=Changing("whitespace"))
+        return [[Token(ord(text[i]), i, i + 1) for i in range(len(text))] for text in texts]
+RULES = (Rule("t", "c", importance=0.5),)
+question = Question("Q", "?", {"P": ("ab c d",)}, RULES, tokenizer=Changing(Path("t.json"), ""))
 offsets = pa.py_buffer(struct.pack("=3i", 0, 4, 8))
 answers = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(buffer)])
 scorer = Scorer(Suite("made", (question,), "0" * 40), profile=sys.argv[1])

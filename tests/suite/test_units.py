@@ -12,11 +12,12 @@ from makers.tiny_model import write_tokenizer
 from pfgen_fast import Scorer, Suite, SuiteError
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.scoring.explanation import explain
+from pfgen_fast.scoring.normalisation import tokens_of
 from pfgen_fast.scoring.tinting import QuestionTints
 from pfgen_fast.suite.keywords import freeze_rule
 from pfgen_fast.suite.questions import Question
 from pfgen_fast.suite.suite_reading import find_faults
-from pfgen_fast.suite.units import PatternTokenizer
+from pfgen_fast.suite.units import PATTERNS, PatternTokenizer, Spelling
 
 REFERENCES = ["Ice is less dense than water.", "Ice floats, as ice is less dense.", "It floats on water."]
 RULES = [{"t": "less dense"}, {"or": [{"t": "wat(er)?"}, {"t": "lake"}], "importance": 0.5}]
@@ -46,6 +47,27 @@ def test_words_and_white_space_cut_where_they_say():
     (pieces,) = PatternTokenizer("whitespace").tokens([text])
     assert [key for key, _, _ in pieces] == ["It's", "0.92", "g/cm³,", "so…"]
     assert [text[start:end] for key, start, end in pieces] == [key for key, _, _ in pieces]
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_the_core_splits_at_every_character_as_the_oracle_does(name):
+    """By Unicode 13.0 in every Python: newer letters are no parts of words."""
+    tokenizer = PatternTokenizer(name)
+    texts = ["".join(f"a{chr(c)}b" for c in range(first, first + 128)) for first in range(0, 0x110000, 128)]
+    for text in [*texts[: 0x20000 // 128], *texts[0x20000 // 128 :: 40], "", " ", "\ud800 x"]:
+        assert tokenizer.tokens([text]) == [tokens_of(tokenizer, text)]
+    newer = "x\U0001df00"
+    assert [token.key for token in tokens_of(tokenizer, newer)] == (["x", newer[1]] if name == "words" else [newer])
+
+
+@examples(200)
+@given(st.lists(st.text("ab_ é水、^\0\U0001d400\ud800", max_size=9) | st.sampled_from(["wordthatislong", "waterways"])))
+def test_a_text_is_spelled_with_one_symbol_for_each_token(words):
+    for tokenizer in map(PatternTokenizer, PATTERNS):
+        spelling = Spelling.learned(tokenizer, ["a b é ab wordthatislong 水 ^", *words[::2]])
+        texts = [" ".join(words), "".join(words)]
+        assert spelling.spelled(texts) == [spelling.read(text).symbols for text in texts]
+        assert len(set(spelling.spelled(spelling.vocabulary))) == len(spelling.vocabulary)
 
 
 def test_fluency_and_limits_count_tokens():

@@ -14,6 +14,7 @@
 #include "pfgen/constants.hpp"
 #include "pfgen/keywords.hpp"
 #include "pfgen/question_index.hpp"
+#include "pfgen/spelling.hpp"
 #include "pfgen/sums.hpp"
 #include "pfgen/text.hpp"
 
@@ -23,9 +24,10 @@ namespace pfgen {
 struct Question {
   std::shared_ptr<const QuestionIndex> index;
   std::shared_ptr<const KeywordRules> rules;
-  std::vector<std::size_t> set_columns;  // column of each of its sets in the per-set results; one for each set
-  bool is_spelled = false;               // whether its units are tokens, in which the caller spells texts
-  Lengths lengths{};                     // those of its index
+  std::vector<std::size_t> set_columns;        // column of each of its sets in the per-set results; one for each set
+  bool is_spelled = false;                     // whether its units are tokens, in which the caller spells texts
+  Lengths lengths{};                           // those of its index
+  std::shared_ptr<const Spelling> spelling{};  // if its units are words, which the core spells
 
   // How many code points of an answer keyword rules read, in profile normalised units. Regexes are searched in the cut
   // answer.

@@ -11,7 +11,7 @@
 
 namespace pfgen {
 
-class TextForm;
+class Positions;
 
 // Stands for the position of a pattern that does not match.
 inline constexpr std::uint32_t kNotFound = 0xFFFFFFFF;
@@ -41,10 +41,10 @@ class KeywordRules {
   std::size_t n_regexes() const noexcept { return n_regexes_; }
   std::span<const double> importances() const noexcept { return importances_; }
 
-  // Fills `out` with one entry per top-level rule. `regex_positions` has one per kRegex node, in order. `form`
-  // knows the position of the end of a match in the answer; by default it is the end itself.
+  // Fills `out` with one entry per top-level rule. `regex_positions` has one per kRegex node, in order. `positions`
+  // has the position of the end of a match in the answer; by default it is the end itself.
   void locate(std::u32string_view answer, std::span<const std::uint32_t> regex_positions,
-              std::vector<RulePosition>& out, const TextForm* form = nullptr) const;
+              std::vector<RulePosition>& out, const Positions* positions = nullptr) const;
 
  private:
   struct Reader;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pfgen/positions.hpp"
 #include "pfgen/text.hpp"
 
 namespace pfgen {
@@ -40,12 +41,12 @@ class UnitWriter {
 inline constexpr std::size_t kTextForms = 3;
 
 // One form of a text, and the number of units of each of its prefixes.
-class TextForm {
+class TextForm final : public Positions {
  public:
   // The number of code points that were read.
   std::size_t size() const noexcept { return n_read_; }
   // The number of units of the first `n` of them.
-  std::uint32_t position(std::size_t n) const;
+  std::uint32_t position(std::size_t n) const override;
   // The longest prefix with at most `limit` units, of a text that was read up to more units or to its end.
   std::u32string_view cut(std::size_t limit) const;
 

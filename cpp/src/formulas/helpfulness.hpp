@@ -12,6 +12,7 @@
 #include "formulas/lengths.hpp"
 #include "pfgen/keywords.hpp"
 #include "pfgen/normalised_text.hpp"
+#include "pfgen/spelling.hpp"
 
 namespace pfgen {
 
@@ -74,33 +75,49 @@ Helpfulness paper_helpfulness(const Lengths& lengths, std::span<const double> im
   return best.score > 0.0 ? best : Helpfulness{0.0, n_code_points};
 }
 
+// What keyword rules search, and the positions of matches in it; by default those of their ends.
+struct SearchedText {
+  std::u32string_view text;
+  const Positions* positions = nullptr;
+};
+
 // Scores the helpfulness of answers. Its memory is used again for every answer; for one thread.
 class HelpfulnessScorer {
  public:
-  // `code_points` is the part that the profile reads; there is one position for each regex of the rules.
-  Helpfulness score(Profile profile, const Lengths& lengths, const KeywordRules& rules,
-                    std::span<const char32_t> code_points, std::span<const std::uint32_t> regex_positions) {
+  // The profile reads `n` units, and there is one position for each regex of the rules.
+  Helpfulness score(Profile profile, const Lengths& lengths, const KeywordRules& rules, std::size_t n,
+                    const SearchedText& searched, std::span<const std::uint32_t> regex_positions) {
     const bool is_paper = profile == Profile::kPaper;
-    const std::size_t n = is_paper ? code_points.size() : std::min(code_points.size(), lengths.look_ahead());
-    rules.locate({code_points.data(), n}, regex_positions, rule_positions_);
+    rules.locate(searched.text, regex_positions, rule_positions_, searched.positions);
     return with_lengths(lengths, [&](const auto& typed) {
       return is_paper ? paper_helpfulness(typed, rules.importances(), rule_positions_, n, truncations_)
                       : leaderboard_helpfulness(typed, rules.importances(), rule_positions_, n, truncations_);
     });
   }
 
-  // Profile normalised: the best of the forms of an answer of `n_units` units, and of equal ones the first. There is
-  // one position for each regex of the rules in the first form, then one for each in the next. `answer` is a null
-  // pointer where the units are tokens, because then all patterns are searched as regexes.
-  Helpfulness score(const Lengths& lengths, const KeywordRules& rules, const NormalisedText* answer,
-                    std::size_t n_units, std::span<const std::uint32_t> regex_positions) {
-    const std::size_t n = std::min(n_units, lengths.look_ahead());
+  // Profile normalised: the best of the forms of an answer of which `n` units are read, and of equal ones the first.
+  // There is one position for each regex of the rules in the first form, then one for each in the next. `answer` is a
+  // null pointer where the caller spells tokens, because then all patterns are searched as regexes; `spelled` is one
+  // unless the units are words.
+  Helpfulness score(const Lengths& lengths, const KeywordRules& rules, std::size_t n, const NormalisedText* answer,
+                    const SpelledText* spelled, std::span<const std::uint32_t> regex_positions) {
+    const std::size_t n_searched =
+        spelled == nullptr ? lengths.look_ahead() : spelled->n_read(answer->units().size(), lengths.look_ahead());
     Helpfulness best{-1.0, 0};
     for (std::size_t i = 0; i < kTextForms && best.score < 1.0; ++i) {
       if (answer != nullptr && !answer->has_form(i)) continue;
-      const TextForm* const form = answer == nullptr ? nullptr : &answer->form(i);
-      rules.locate(form == nullptr ? std::u32string_view() : form->cut(lengths.look_ahead()),
-                   regex_positions.subspan(i * rules.n_regexes(), rules.n_regexes()), of_form_, form);
+      const auto positions_of_regexes = regex_positions.subspan(i * rules.n_regexes(), rules.n_regexes());
+      const auto locate = [&](std::u32string_view text, const Positions* positions) {
+        rules.locate(text, positions_of_regexes, of_form_, positions);
+      };
+      if (answer == nullptr) {
+        locate({}, nullptr);
+      } else if (const TextForm& form = answer->form(i); spelled == nullptr) {
+        locate(form.cut(n_searched), &form);
+      } else {
+        const TokenPositions positions(form, *spelled);
+        locate(form.cut(n_searched), &positions);
+      }
       const Helpfulness helpfulness = with_lengths(lengths, [&](const auto& typed) {
         return leaderboard_helpfulness(typed, rules.importances(), of_form_, n, truncations_);
       });

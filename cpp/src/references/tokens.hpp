@@ -9,41 +9,13 @@
 
 #include "pfgen/tokenizer.hpp"
 #include "text/unicode.hpp"
+#include "text/vocabulary.hpp"
 
 namespace pfgen {
 
-inline bool is_space(char32_t c) { return (traits_of(c) & kSpace) != 0; }
 inline bool is_ascii_punctuation(char32_t c) {
   return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
 }
-
-using TokenId = std::uint32_t;
-
-// Numbers tokens from 0 in the order of their first occurrence. Equal tokens have equal numbers, different ones never.
-class Vocabulary {
- public:
-  TokenId number_of(std::u32string_view token);
-  // The view is valid until the next call of number_of() or clear().
-  std::u32string_view operator[](TokenId token) const;
-  std::size_t size() const noexcept { return entries_.size(); }
-  // Takes as long as the tokens are many, and keeps the memory.
-  void clear();
-
- private:
-  struct Entry {
-    std::size_t end;  // in characters_; the token begins where the one before it ends
-    std::uint32_t hash;
-    std::uint32_t slot;
-  };
-
-  std::uint32_t find_slot(std::u32string_view token, std::uint32_t hash) const;
-  void grow();
-
-  std::vector<Entry> entries_;
-  std::vector<TokenId> slots_;          // a hash table of numbers; their number is a power of two
-  std::vector<TokenId> of_characters_;  // the numbers of tokens of one character
-  std::u32string characters_;           // of all tokens
-};
 
 // Appends the tokens of `text`.
 void tokenize(Tokenizer tokenizer, std::u32string_view text, Vocabulary& vocabulary, std::vector<TokenId>& out);

@@ -39,9 +39,18 @@ class Reader {
   // Replaces `units` with those of the answer. Returns kNoError, or the byte offset of invalid UTF-8.
   std::size_t read(const TextView& text, const Question& question, std::vector<char32_t>& units) {
     const Profile profile = question.index->profile();
-    is_normalised_ = profile == Profile::kNormalised && !question.is_spelled;
     const std::size_t n_read = question.look_ahead() + 1;  // truthfulness reads one more
-    if (!is_normalised_) return decode(text, n_read, units);
+    answer_ = profile != Profile::kNormalised || question.is_spelled ? nullptr
+              : question.spelling == nullptr                         ? &normalised_
+                                                                     : &normalised_words_;
+    if (question.spelling != nullptr) {
+      const std::size_t invalid = answer_ == nullptr
+                                      ? question.spelling->spell(text, n_read, code_points_, spelled_)
+                                      : question.spelling->spell(text, n_read, normalised_words_, spelled_);
+      units.assign(spelled_.symbols.begin(), spelled_.symbols.end());
+      return invalid;
+    }
+    if (answer_ == nullptr) return decode(text, n_read, units);
     const std::size_t invalid = normalised_.read(text, n_read - 1);
     const std::span<const char32_t> all = normalised_.units();
     units.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), n_read)));
@@ -53,12 +62,17 @@ class Reader {
                           const std::uint32_t* regex_positions) {
     const Profile profile = question.index->profile();
     const std::size_t n_regexes = question.rules->n_regexes();
-    if (profile != Profile::kNormalised) {
-      return scorer_.score(profile, question.lengths, *question.rules, units, {regex_positions, n_regexes});
+    const bool is_spelled = question.spelling != nullptr;
+    const std::size_t look_ahead = question.look_ahead();
+    const std::size_t n = std::min(units.size(), look_ahead);
+    if (profile == Profile::kNormalised) {
+      return scorer_.score(question.lengths, *question.rules, n, answer_, is_spelled ? &spelled_ : nullptr,
+                           {regex_positions, kTextForms * n_regexes});
     }
-    const NormalisedText* const answer = is_normalised_ ? &normalised_ : nullptr;
-    return scorer_.score(question.lengths, *question.rules, answer, units.size(),
-                         {regex_positions, kTextForms * n_regexes});
+    const SearchedText searched =
+        is_spelled ? SearchedText{{code_points_.data(), spelled_.n_read(code_points_.size(), look_ahead)}, &spelled_}
+                   : SearchedText{{units.data(), n}};
+    return scorer_.score(profile, question.lengths, *question.rules, n, searched, {regex_positions, n_regexes});
   }
 
   const std::vector<RulePosition>& rule_positions() const noexcept { return scorer_.rule_positions(); }
@@ -66,7 +80,10 @@ class Reader {
  private:
   HelpfulnessScorer scorer_;
   NormalisedText normalised_;
-  bool is_normalised_ = false;
+  NormalisedText normalised_words_{Gaps::kSpaces};
+  const NormalisedText* answer_ = nullptr;  // the answer in profile normalised, unless the caller spells tokens
+  std::vector<char32_t> code_points_;       // the beginning of an answer in words
+  SpelledText spelled_;
 };
 
 // Kept by each thread from batch to batch, because for one answer alone it would take as long to make as to use.

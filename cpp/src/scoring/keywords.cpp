@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "pfgen/error.hpp"
-#include "pfgen/normalised_text.hpp"
+#include "pfgen/positions.hpp"
 
 namespace pfgen {
 namespace {
@@ -25,12 +25,12 @@ class Present {
 };
 
 std::uint32_t end_of_match(std::u32string_view answer, const Present& present, std::u32string_view text,
-                           const TextForm* form) {
+                           const Positions* positions) {
   if (!present.may_hold(text)) return kNotFound;
   const std::size_t at = answer.find(text);
   if (at == std::u32string_view::npos) return kNotFound;
   const std::size_t end = at + text.size();
-  return form == nullptr ? static_cast<std::uint32_t>(end) : form->position(end);
+  return positions == nullptr ? static_cast<std::uint32_t>(end) : positions->position(end);
 }
 
 constexpr int kMaxDepth = 64;  // bounds recursion
@@ -54,7 +54,7 @@ struct KeywordRules::Reader {
   const std::vector<RuleNode>& nodes;
   std::u32string_view answer;
   const std::uint32_t* next_regex_position;
-  const TextForm* form;
+  const Positions* positions;
   std::uint32_t missing;
   Present present{answer};
   std::uint32_t node = 0;
@@ -64,7 +64,7 @@ struct KeywordRules::Reader {
     const RuleNode& rule = nodes[own];
     RulePosition match{0, own};
     if (rule.form == RuleNode::Form::kText) {
-      match.position = end_of_match(answer, present, rule.text, form);
+      match.position = end_of_match(answer, present, rule.text, positions);
     } else if (rule.form == RuleNode::Form::kRegex) {
       match.position = *next_regex_position++;
     } else {
@@ -93,8 +93,8 @@ KeywordRules::KeywordRules(std::vector<RuleNode> nodes, std::uint32_t missing)
 }
 
 void KeywordRules::locate(std::u32string_view answer, std::span<const std::uint32_t> regex_positions,
-                          std::vector<RulePosition>& out, const TextForm* form) const {
-  Reader reader{nodes_, answer, regex_positions.data(), form, missing_};
+                          std::vector<RulePosition>& out, const Positions* positions) const {
+  Reader reader{nodes_, answer, regex_positions.data(), positions, missing_};
   out.clear();
   for (std::size_t rule = 0; rule < n_rules(); ++rule) out.push_back(reader.read());
 }

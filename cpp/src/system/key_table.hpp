@@ -19,31 +19,33 @@ class KeyTable {
 
   std::uint32_t& operator[](std::uint64_t key) {
     if (2 * (size_ + 1) > entries_.size()) grow();
-    Entry& entry = place_of(key);
+    Entry& entry = entries_[place_of(key)];
     if (entry.value == kUnset) {
       entry.key = key;
       ++size_;
     }
     return entry.value;
   }
+  // The value of a key, or `kUnset`.
+  std::uint32_t find(std::uint64_t key) const { return entries_.empty() ? kUnset : entries_[place_of(key)].value; }
   std::size_t size() const noexcept { return size_; }
   // All entries, and unset ones.
   const std::vector<Entry>& entries() const noexcept { return entries_; }
 
  private:
-  Entry& place_of(std::uint64_t key) {
+  std::size_t place_of(std::uint64_t key) const {
     std::uint64_t hash = (key ^ key >> 32) * 0x9E3779B97F4A7C15U;
     hash ^= hash >> 32;
     std::size_t place = hash & (entries_.size() - 1);
     while (entries_[place].value != kUnset && entries_[place].key != key) place = (place + 1) & (entries_.size() - 1);
-    return entries_[place];
+    return place;
   }
 
   void grow() {
     std::vector<Entry> old(std::max<std::size_t>(2 * entries_.size(), 1024));
     old.swap(entries_);
     for (const Entry& entry : old) {
-      if (entry.value != kUnset) place_of(entry.key) = entry;
+      if (entry.value != kUnset) entries_[place_of(entry.key)] = entry;
     }
   }
 

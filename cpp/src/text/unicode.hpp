@@ -34,6 +34,8 @@ extern const std::size_t kLowerRangeCount;
 // `c` is at most U+10FFFF.
 inline Traits traits_of(char32_t c) { return kTraits[kBlockOfCodePoints[c / kTraitsPerBlock]][c % kTraitsPerBlock]; }
 
+inline bool is_space(char32_t c) { return (traits_of(c) & kSpace) != 0; }
+
 inline bool is_ascii_capital(char32_t c) { return c >= U'A' && c <= U'Z'; }
 inline char32_t ascii_lower(char32_t c) { return is_ascii_capital(c) ? c + (U'a' - U'A') : c; }
 

@@ -1,4 +1,4 @@
-"""Texts as profile normalised reads them (docs/scoring.md, section 10), in plain Python, for the oracle.
+"""Words and normalised texts (docs/scoring.md, sections 8 and 10) in plain Python, for the oracle.
 
 Unicode 13.0 is fixed, but Python's own tables may be newer. For the code points that 13.0 assigns they are the same;
 the others are listed in a file, and are left alone here.
@@ -9,14 +9,30 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
+
+from ..suite.units import PATTERNS, PatternTokenizer, Token, Tokenizer
 
 _SPANS = Path(__file__).with_name("unassigned_in_unicode_13.txt").read_text(encoding="ascii")
 _class = "".join(re.sub("[0-9A-F]+", lambda digits: f"\\U{digits[0]:0>8}", _SPANS).split())
 _unassigned = re.compile(f"([{_class}]+)")
 _LATIN = ((0x41, 0x24F), (0x1E00, 0x1EFF), (0x2132, 0x2132), (0x2183, 0x2183), (0x2C60, 0x2C7F), (0xA722, 0xA7FF))
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    if name != "words":
+        return re.compile(PATTERNS[name])
+    return re.compile(rf"[^\W{_class}]+|[^\w\s]|[{_class}]")  # in newer versions of Python, \w has newer letters
+
+
+def tokens_of(tokenizer: Tokenizer, text: str) -> list[Token]:
+    """The tokens of a text."""
+    if not isinstance(tokenizer, PatternTokenizer):
+        return tokenizer.tokens([text])[0]
+    return [Token(match.group(), *match.span()) for match in _pattern(tokenizer.name).finditer(text)]
 
 
 def nfkc(text: str) -> str:

@@ -209,13 +209,17 @@ class LeanScorer(Scorer):
 def core_question(
     question: Question, index: _core.QuestionIndex, set_columns: Sequence[int], profile: Profile = "leaderboard"
 ) -> _core.Question:
-    """Makes a question for the core, with callbacks that search for regexes or read tokens."""
-    rules, spelling, is_normalised = question.keywords, question.spelling, profile == "normalised"
+    """Makes a question for the core, with callbacks that search for regexes or call the tokenizer of a file."""
+    rules, question_id = question.keywords, question.question_id
+    words = None if question.spelling is None else question.spelling.native
+    reader = None
+    if question.spelling and not words:
+        reader = token_reader(rules, question.spelling, question_id, is_normalised=profile == "normalised")
     nodes = [
         _core.RuleNode(
             form=rule.form,
             n_parts=len(rule.parts),
-            text=rule.pattern if spelling is None and rule.form == "t" and rule.is_plain_text else None,
+            text=rule.pattern if reader is None and rule.form == "t" and rule.is_plain_text else None,
             is_named=rule.name is not None,
             importance=rule.importance,
         )
@@ -225,11 +229,10 @@ def core_question(
         index=index,
         rules=_core.KeywordRules(nodes, question.lengths.missing),
         set_columns=set_columns,
-        searchers=regex_searchers(rules, question.question_id) if spelling is None else [],
-        token_reader=None
-        if spelling is None
-        else token_reader(rules, spelling, question.question_id, is_normalised=is_normalised),
+        searchers=[] if reader else regex_searchers(rules, question_id),
+        token_reader=reader,
         lengths=question.lengths.native,
+        spelling=words,
     )
 
 

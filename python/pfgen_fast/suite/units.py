@@ -17,12 +17,12 @@ from typing import Any, ClassVar, NamedTuple
 
 from ..base.errors import SuiteError, TrialsError, optional
 from ..base.file_reading import read_stored
-from ..base.native import cached_property
+from ..base.native import _core, cached_property
 from ..base.untrusted_text import shown_value
 
 PATTERNS = {"whitespace": r"\S+", "words": r"\w+|[^\w\s]"}
-"""Tokenizers by name. `whitespace`: each sequence without whitespace is a token. `words`: each word and each other
-visible character is a token."""
+"""Tokenizers by name, for Unicode 13.0. `whitespace`: each sequence without whitespace is a token. `words`: each word
+and each other visible character is a token."""
 
 # Truthfulness also skips tokens that are one of these characters.
 _SELF_SPELLED = frozenset("^$、。・「」『』（）【】［］〈〉《》")
@@ -51,10 +51,18 @@ class PatternTokenizer:
         """The keys that select it in a question file."""
         return {"unit": "token", "tokenizer": self.name}
 
+    @property
+    def native(self) -> _core.TokenPattern:
+        """The tokenizer of the core."""
+        return getattr(_core.TokenPattern, self.name)  # type: ignore[no-any-return]
+
     def tokens(self, texts: Sequence[str]) -> list[list[Token]]:
         """The tokens of each text."""
-        find = re.compile(PATTERNS[self.name]).finditer
-        return [[Token(match.group(), *match.span()) for match in find(text)] for text in texts]
+        spans = (_core.token_spans(self.native, text) for text in texts)
+        return [
+            [Token(text[start:end], start, end) for start, end in of_text]
+            for text, of_text in zip(texts, spans, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -155,12 +163,23 @@ class Spelling:
 
     @classmethod
     def learned(cls, tokenizer: Tokenizer, texts: Sequence[str]) -> Spelling:
-        """Learns the spelling from the reference answers of a question."""
-        words = dict.fromkeys(token.key for tokens in tokenizer.tokens(texts) for token in tokens)
-        return cls(tokenizer, (word for word in words if isinstance(word, str)))
+        """Learns the words of the reference answers of a question; the tokens of a file have numbers."""
+        words = _core.words_of(tokenizer.native, texts) if isinstance(tokenizer, PatternTokenizer) else ()
+        return cls(tokenizer, words)
+
+    @cached_property
+    def native(self) -> _core.Spelling | None:
+        """The spelling of the core; None for the tokenizer of a file, which only Python can call."""
+        if not isinstance(self.tokenizer, PatternTokenizer):
+            return None
+        words = dict.fromkeys((*self.vocabulary, *sorted(_SELF_SPELLED)))
+        symbols = "".join(word if word in _SELF_SPELLED else self._symbols[word] for word in words)
+        return _core.Spelling(self.tokenizer.native, list(words), symbols, _UNKNOWN)
 
     def spelled(self, texts: Sequence[str]) -> list[str]:
         """Spells each text, with one code point for each token."""
+        if self.native is not None:
+            return self.native.spelled(texts)
         spelled = zip(texts, self.tokenizer.tokens(texts), strict=True)
         return ["".join(self._symbol(text, token) for token in tokens) for text, tokens in spelled]
 

@@ -1,4 +1,4 @@
-#include "references/tokens.hpp"
+#include "text/vocabulary.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,6 @@
 namespace pfgen {
 namespace {
 
-constexpr TokenId kFree = 0xFFFFFFFF;
 constexpr std::uint32_t kNoSlot = 0xFFFFFFFF;
 constexpr std::size_t kFewestSlots = 256;
 
@@ -26,7 +25,7 @@ std::uint32_t Vocabulary::find_slot(std::u32string_view token, std::uint32_t has
   const std::size_t last = slots_.size() - 1;
   std::size_t slot = hash & last;
   const auto is_other = [&](TokenId known) { return entries_[known].hash != hash || (*this)[known] != token; };
-  while (slots_[slot] != kFree && is_other(slots_[slot])) slot = (slot + 1) & last;
+  while (slots_[slot] != kNoToken && is_other(slots_[slot])) slot = (slot + 1) & last;
   return static_cast<std::uint32_t>(slot);
 }
 
@@ -43,23 +42,28 @@ TokenId Vocabulary::number_of(std::u32string_view token) {
     return number;
   };
   if (token.size() == 1) {
-    if (token[0] >= of_characters_.size()) of_characters_.resize(token[0] + std::size_t{1}, kFree);
+    if (token[0] >= of_characters_.size()) of_characters_.resize(token[0] + std::size_t{1}, kNoToken);
     TokenId& known = of_characters_[token[0]];
-    return known == kFree ? known = add(0, kNoSlot) : known;
+    return known == kNoToken ? known = add(0, kNoSlot) : known;
   }
   if (2 * entries_.size() >= slots_.size()) grow();
   const std::uint32_t hash = hash_of(token);
   const std::uint32_t slot = find_slot(token, hash);
-  return slots_[slot] == kFree ? slots_[slot] = add(hash, slot) : slots_[slot];
+  return slots_[slot] == kNoToken ? slots_[slot] = add(hash, slot) : slots_[slot];
+}
+
+TokenId Vocabulary::find(std::u32string_view token) const {
+  if (token.size() == 1) return token[0] < of_characters_.size() ? of_characters_[token[0]] : kNoToken;
+  return slots_.empty() ? kNoToken : slots_[find_slot(token, hash_of(token))];
 }
 
 void Vocabulary::grow() {
-  slots_.assign(std::bit_ceil(std::max(4 * entries_.size(), kFewestSlots)), kFree);
+  slots_.assign(std::bit_ceil(std::max(4 * entries_.size(), kFewestSlots)), kNoToken);
   const std::size_t last = slots_.size() - 1;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].slot == kNoSlot) continue;
     std::size_t slot = entries_[i].hash & last;
-    while (slots_[slot] != kFree) slot = (slot + 1) & last;
+    while (slots_[slot] != kNoToken) slot = (slot + 1) & last;
     slots_[slot] = static_cast<TokenId>(i);
     entries_[i].slot = static_cast<std::uint32_t>(slot);
   }
@@ -68,9 +72,9 @@ void Vocabulary::grow() {
 void Vocabulary::clear() {
   for (TokenId i = 0; i < entries_.size(); ++i) {
     if (entries_[i].slot == kNoSlot) {
-      of_characters_[(*this)[i][0]] = kFree;
+      of_characters_[(*this)[i][0]] = kNoToken;
     } else {
-      slots_[entries_[i].slot] = kFree;
+      slots_[entries_[i].slot] = kNoToken;
     }
   }
   entries_.clear();
