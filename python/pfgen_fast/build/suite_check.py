@@ -27,8 +27,9 @@ from .answer_fit import evenly_spaced, fits, is_alphabetic, mixed_scripts, text_
 N_QUESTIONS = 50
 """The maximum number of questions that are tried, evenly spaced."""
 
-_LEAST_QUESTIONS, _MOST_CODE_POINTS = 10, 20_000_000
-"""Fewer questions are tried, but not fewer than 10, if the references to all have more code points than this."""
+_LEAST_QUESTIONS, _MOST_CODE_POINTS = 5, 20_000_000
+"""Fewer questions are tried, but not fewer than 5, if the references to all have more code points; with tokens, four
+times as many count, because they take as much longer."""
 
 N_ANSWERS = 100
 """The maximum number of reference answers of a question that are scored, evenly spaced."""
@@ -78,7 +79,12 @@ def hold_out(suite: Suite, *, threads: int | None = None) -> list[HeldOut]:
     """
     asked = [question for question in suite if any(len(texts) >= _LEAST for texts in question.answers.values())]
     asked = list(evenly_spaced(asked, N_QUESTIONS))
-    n_code_points = sum(len(text) for question in asked for texts in question.answers.values() for text in texts)
+    n_code_points = sum(
+        len(text) * (1 if question.tokenizer is None else 4)
+        for question in asked
+        for texts in question.answers.values()
+        for text in texts
+    )
     if n_code_points > _MOST_CODE_POINTS:
         asked = list(evenly_spaced(asked, max(_LEAST_QUESTIONS, len(asked) * _MOST_CODE_POINTS // n_code_points)))
     taken: dict[str, list[str]] = {}
