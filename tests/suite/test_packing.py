@@ -159,7 +159,7 @@ def test_an_address_is_secure_and_its_hash_is_checked(suites_home, tmp_path, min
         assert add_suite(f"{server.base_url}/moved?download=1#sha256={digest}", name="theirs").n_fetched > 8
         for path, sentence in {
             f"a.zip#sha256={'0' * 64}": "the SHA-256 of the archive is not that after # in the address",
-            "away": r"redirects to http://example.org/a.zip, which is not https",
+            "away": r"redirects to another address \(http://example.org/a.zip\), which is not followed",
             "none": "no such file, or an empty one; check the address",
         }.items():
             with pytest.raises(SuiteError, match=sentence):

@@ -20,7 +20,6 @@ from ..base.untrusted_json import Fault, checked
 from ..generation.engines.engine import Engine, run_async
 from ..generation.events import Events
 from ..generation.generating import Generated, Generation, generate
-from ..generation.prompts import Task
 from ..runs.trials import Trials, single_trials
 from ..suite.questions import Question, Sample, language_of
 from ..suite.suite import Suite
@@ -87,17 +86,6 @@ def _prompt(row: Mapping[str, Any]) -> dict[str, Any]:
     return prompt
 
 
-@dataclass(frozen=True)
-class NewSuite:
-    """The outcome of `SuiteMaker.build`."""
-
-    built: Built
-    n_answers: Mapping[str, int]  # different answers by question, without questions that were left out
-    rules: Mapping[str, SuggestedRule]  # suggested keyword rules by question
-    problems: tuple[str, ...]  # one sentence each
-    n_cut: int  # number of answers that ended at the limit of tokens
-
-
 @dataclass
 class SuiteMaker:
     """Makes a suite from prompts.
@@ -119,20 +107,20 @@ class SuiteMaker:
     output: Path
     answers: int = 300
     style: str = STYLE
-    n_answers: dict[str, int] = field(default_factory=dict, init=False)  # by question, if it has enough answers
-    _problems: list[str] = field(default_factory=list, init=False)
-    _n_cut: int = field(default=0, init=False)
+    n_answers: dict[str, int] = field(default_factory=dict, init=False)  # different ones, by question with enough
+    rules: dict[str, SuggestedRule] = field(default_factory=dict, init=False)  # suggestions for a new config
+    problems: list[str] = field(default_factory=list, init=False)  # one sentence each
+    n_cut: int = field(default=0, init=False)  # number of answers that ended at the limit of tokens
 
     def __post_init__(self) -> None:
         tables = read_prompts(self.prompts)
         if self.output.name in ("", ".."):
             raise BuildError(f"{self.output}: expected the name of a new directory for the suite")
-        self.config_path, self._work = (
-            self.output.with_name(f"{self.output.name}.{ending}") for ending in ("toml", "work")
-        )
+        self.config_path = self.output.with_name(f"{self.output.name}.toml")
+        self.work = self.output.with_name(f"{self.output.name}.work")
         self._top: dict[str, Any] = {
             "suite": self.output.name,
-            "sets": {"A": [f"{self._work.name}/answers"]},
+            "sets": {"A": [f"{self.work.name}/answers"]},
             "frequency": {"below": 1},
             "select": {"size": 1},
             "question": [{"id": f"Q{number:02}", **table} for number, table in enumerate(tables, start=1)],
@@ -153,25 +141,26 @@ class SuiteMaker:
             self._asked = [question for question in self._questions if question.question in edited]
             if missing := [question.question_id for question in self._questions if question.question not in edited]:
                 hint = "to take them in, delete that file, which is then written anew; existing answers are kept"
-                self._problems.append(f"{', '.join(missing)}: not in {self.config_path}, so not asked; {hint}")
+                self.problems.append(f"{', '.join(missing)}: not in {self.config_path}, so not asked; {hint}")
 
-    def requests(self) -> Iterator[tuple[Generation, Task, int]]:
-        """For each generation and question, the first request, and the number of answers that are missing."""
+    def requests(self) -> Iterator[tuple[Generation, str, int]]:
+        """For each generation and question, the text of a request, and the number of answers that are missing."""
         samples = {question.question: _UNKNOWN_SAMPLE for question in self._asked} | self._samples
         for step in (self._first_step(), *self._other_steps(self._asked)):
             for question, suite in self._suites(step, samples):
                 folder = step.generation.folder(suite, step.root(question))
                 n_missing = step.trials - (len(single_trials(folder)) if folder.is_dir() else 0)
                 if n_missing > 0:
-                    yield step.generation, step.generation.setting.tasks(suite, 1)[0], n_missing
+                    prompt = step.generation.setting.tasks(suite, 1)[0].prompt
+                    texts = [message["content"] for message in prompt.messages or ()]
+                    yield step.generation, "\n".join([*texts, prompt.text]), n_missing
 
     def build(
         self,
         *,
         accept_keywords: bool = False,
-        threads: int | None = None,
         on_step: Callable[[int, int, str], None] = lambda done, total, what: None,
-    ) -> NewSuite:
+    ) -> Built:
         """Writes the config unless it exists, and builds the suite from the answers of `ask`.
 
         Without `accept_keywords`, suggested keyword rules are comments in the config.
@@ -179,24 +168,24 @@ class SuiteMaker:
         Raises:
             BuildError: The config was edited and is invalid, or another process is building.
         """
-        rules: dict[str, SuggestedRule] = {}
         if not self.config_path.exists():
             n_references = max(1, min(_MOST_REFERENCES, int(min(self.n_answers.values()) * _SHARE_OF_REFERENCES)))
             tables = [table for table in self._top["question"] if table["question"] in self.n_answers]
             tables = [{**table, "sample": self._samples[table["question"]]} for table in tables]
             self._top |= {"select": {"size": n_references}, "question": tables}
-            write_whole(self.config_path, _config_text(self._top, rules).encode())
-            built = build_suite(self.config_path, threads=threads, on_step=on_step)
+            write_whole(self.config_path, _config_text(self._top, self.rules).encode())
+            built = build_suite(self.config_path, on_step=on_step)
             if built.is_written and len(tables) > 1:
-                suite = Suite.load(self.output)
-                suggested = ((text, suggest_rule(suite, text, threads=threads)) for text in self.n_answers)
-                rules = {text: rule for text, rule in suggested if rule}
-                write_whole(self.config_path, _config_text(self._top, rules).encode())
+                suite = Suite.load(self.output.absolute())
+                suggested = ((text, suggest_rule(suite, text)) for text in self.n_answers)
+                self.rules = {text: rule for text, rule in suggested if rule}
+                write_whole(self.config_path, _config_text(self._top, self.rules).encode())
         if accept_keywords:
             text = read_text(self.config_path, error=BuildError)
             write_whole(self.config_path, text.replace(f"\n{_SUGGESTED}", f"\n{_SUGGESTED[2:]}").encode())
-        built = build_suite(self.config_path, threads=threads, on_step=on_step)
-        return NewSuite(built, self.n_answers, rules, (*self._problems, *built.problems), self._n_cut)
+        built = build_suite(self.config_path, on_step=on_step)
+        self.problems += built.problems
+        return built
 
     def ask(
         self, *, on_answer: Callable[[int, int], None] = lambda done, total: None, events: Events | None = None
@@ -224,21 +213,21 @@ class SuiteMaker:
                 self.n_answers[question.question] = n
             else:
                 left_out = f"{question.question_id}: left out with {n:,} different answers of {self.answers:,}"
-                self._problems.append(f"{left_out}; change the prompt, or ask another model")
+                self.problems.append(f"{left_out}; change the prompt, or ask another model")
         if not self.n_answers:
-            raise BuildError(f"{self.prompts}: no question has enough answers: {self._problems[0]}")
+            raise BuildError(f"{self.prompts}: no question has enough answers: {self.problems[0]}")
 
     def _first_step(self) -> _Step:
         generation = self.generations[0]
         zero_shot = replace(generation, setting=replace(generation.setting, num_examples=0))
         questions = [question for question in self._asked if question.question not in self._samples]
-        return _Step(zero_shot, 1, self._work / "first", questions)
+        return _Step(zero_shot, 1, self.work / "first", questions)
 
     def _other_steps(self, questions: Sequence[Question]) -> Iterator[_Step]:
         n = len(self.generations)
         for number, generation in enumerate(self.generations):
             trials = self.answers // n + (number < self.answers % n)
-            yield _Step(generation, trials, self._work / "answers", questions)
+            yield _Step(generation, trials, self.work / "answers", questions)
 
     def _suites(self, step: _Step, samples: Mapping[str, str]) -> Iterator[tuple[Question, Suite]]:
         """A suite of each question of a step, whose prompts have the sample answers of the other questions."""
@@ -284,13 +273,13 @@ class SuiteMaker:
                     )
                 except EngineError as error:
                     n_failed += 1
-                    self._problems.append(f"{where}: {error}")
+                    self.problems.append(f"{where}: {error}")
                     if n_failed == min(_FAILURES_AT_FIRST, len(step.questions)) and not has_answers:
-                        raise EngineError(f"no answers: {self._problems[-1]}") from None
+                        raise EngineError(f"no answers: {self.problems[-1]}") from None
                     continue
                 has_answers = True
-                self._problems += [f"{where}: {problem}" for problem in run.problems[:1]]
-                self._n_cut += run.replies.n_cut if run.replies else 0
+                self.problems += [f"{where}: {problem}" for problem in run.problems[:1]]
+                self.n_cut += run.replies.n_cut if run.replies else 0
                 yield question, run
 
 
@@ -304,20 +293,13 @@ def _opening(generation: Generation) -> Iterator[Callable[[Suite], Engine]]:
     async def stay_open() -> None:
         """Does nothing at the end of a run."""
 
-    engine: list[Engine] = []
-
-    def opened(suite: Suite) -> Engine:
-        if not engine:
-            engine.append(generation.open(suite, loads=False))
-            setattr(engine[0], "close", stay_open)  # noqa: B010 - mypy refuses to assign to a method
-        return engine[0]
-
+    engine = generation.open(Suite("", ()), loads=False)
+    close = engine.close
+    setattr(engine, "close", stay_open)  # noqa: B010 - mypy refuses to assign to a method
     try:
-        yield opened
+        yield lambda suite: engine
     finally:
-        if engine:
-            del engine[0].close
-            run_async(engine[0].close())
+        run_async(close())
 
 
 # The config
@@ -332,8 +314,7 @@ def _config_text(top: Mapping[str, Any], rules: Mapping[str, SuggestedRule]) -> 
     for table in top["question"]:
         lines += ["", "[[question]]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
         if (rule := rules.get(table["question"])) and not table.get("keywords"):
-            shares = f"{rule.share:.0%} of the references, {rule.share_elsewhere:.0%} of those to other questions"
-            lines.append(f"{_SUGGESTED}{_toml([rule.rule])}  # passed by {shares}")
+            lines.append(f"{_SUGGESTED}{_toml([rule.rule])}  # {rule}")
     return "\n".join([_HEAD, *lines, ""])
 
 

@@ -268,6 +268,10 @@ class SuggestedRule:
     share: float  # share of the question's reference answers that pass it
     share_elsewhere: float  # share of the reference answers to other questions that pass it
 
+    def __str__(self) -> str:
+        """The rule and the shares, for people."""
+        return f"{self.rule['t']} ({self.share:.0%} of the references, {self.share_elsewhere:.0%} of others)"
+
 
 def suggest_rule(suite: Suite, question: str, *, threads: int | None = None) -> SuggestedRule | None:
     """A rule of up to four alternatives, each of which most remaining references have; None without a good rule."""

@@ -57,7 +57,7 @@ class _Stopped(Exception):
 class Download:
     """Downloads files below a base address; other hosts are asked only if redirects to them may be followed."""
 
-    def __init__(self, base_url: str, redirects: type[HTTPRedirectHandler] | None = None) -> None:
+    def __init__(self, base_url: str, redirects: HTTPRedirectHandler | None = None) -> None:
         if not _ADDRESS.fullmatch(base_url):
             raise SuiteError(
                 "source (--from): expected an address such as https://example.org/mirror, without a user, a password "
@@ -65,7 +65,7 @@ class Download:
             )
         self._base_url = base_url.rstrip("/")
         self._stop = threading.Event()
-        self._opener = build_opener(redirects or _SameHost)
+        self._opener = build_opener(redirects or Redirects(_is_same_host))
 
     def read(self, wanted: Sequence[PublishedFile], take: Take) -> None:
         """Passes the wanted files to `take`, in several threads; files that are not found (404) are left out."""
@@ -142,15 +142,25 @@ class Download:
             raise CutOff(f"{url}: cut off after {n_bytes:,} of {int(promised):,} bytes")
 
 
-class _SameHost(HTTPRedirectHandler):
+class Redirects(HTTPRedirectHandler):
+    """Follows redirects if a function of the two addresses allows it."""
+
+    def __init__(self, may_follow: Callable[[str, str], bool]) -> None:
+        self._may_follow = may_follow
+
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Request | None:
-        if urlsplit(newurl)[:2] != urlsplit(req.full_url)[:2]:
+        """The request for the new address."""
+        if not self._may_follow(req.full_url, newurl):
             fp.close()
             raise SuiteError(
                 f"{req.full_url}: redirects to another address ({in_one_line(newurl)}), which is not followed; "
-                "name the address of a mirror (--from)"
+                "name the right address"
             )
         return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _is_same_host(old: str, new: str) -> bool:
+    return urlsplit(old)[:2] == urlsplit(new)[:2]
 
 
 @dataclass(frozen=True)
@@ -190,16 +200,17 @@ def get_suite(
         return FetchedSuite(suite, folder, 0)
     if output is not None and folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise SuiteError(f"{folder}: exists and does not hold the whole of {suite.name}; name a new directory")
-    return install(suite, folder, partial(_read, suite, source), on_file, source=str(source or suite.base_url))
+    shown = str(source or suite.base_url)
+    return install(suite, folder, partial(_read, suite, source), source=shown, on_file=on_file)
 
 
 def install(
     suite: PublishedSuite,
     folder: Path,
     read: Callable[[Sequence[PublishedFile], Take], None],
-    on_file: Callable[[int, int], None],
     *,
     source: str,
+    on_file: Callable[[int, int], None] = lambda done, total: None,
     check: Callable[[Path], None] | None = None,
 ) -> FetchedSuite:
     """Writes the files that `read` passes to its second argument, and replaces the directory when all are there.
@@ -210,55 +221,43 @@ def install(
     with held(_beside(folder, "lock")) as is_held:
         if not is_held:
             raise SuiteError(f"{folder}: another process is fetching this suite; wait until it ends")
-        return _install(suite, folder, read, on_file, source, check)
+        part = _beside(folder, "part")
+        check_own_folder(part)
+        make_folder(part, SuiteError)
+        done = _complete(suite, part)
+        for path in part.iterdir():
+            if path.name not in done:
+                _discard(path)
+        wanted = [file for file in suite.files if file.name not in done]
+        lock = threading.Lock()
 
+        def take(file: PublishedFile, blocks: Iterator[bytes], where: str) -> None:
+            write_whole(part / file.name, _checked(file, blocks, where))
+            with lock:
+                done.add(file.name)
+                on_file(len(done), len(suite.files))
 
-def _install(
-    suite: PublishedSuite,
-    folder: Path,
-    read: Callable[[Sequence[PublishedFile], Take], None],
-    on_file: Callable[[int, int], None],
-    source: str,
-    check: Callable[[Path], None] | None,
-) -> FetchedSuite:
-    part = _beside(folder, "part")
-    check_own_folder(part)
-    make_folder(part, SuiteError)
-    done = _complete(suite, part)
-    for path in part.iterdir():
-        if path.name not in done:
-            _discard(path)
-    wanted = [file for file in suite.files if file.name not in done]
-    lock = threading.Lock()
-
-    def take(file: PublishedFile, blocks: Iterator[bytes], where: str) -> None:
-        write_whole(part / file.name, _checked(file, blocks, where))
-        with lock:
-            done.add(file.name)
-            on_file(len(done), len(suite.files))
-
-    try:
-        _check_space(suite, wanted, part)
-        read(wanted, take)
-        if lacking := _lacking(suite, done):
-            more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
-            raise SuiteError(
-                f"{source}: {lacking[0]}{more} not found; expected the files of {suite.repository} at {suite.commit}"
-            )
-        write_whole(part / ORIGIN_FILE, json.dumps(suite.origin, indent=1).encode())
-        if check is not None:
-            check(part)
-    except PfgenError as error:
-        if check is not None:
-            _discard(part)
-            raise
-        with contextlib.suppress(OSError):
-            part.rmdir()
-        kept = f"; {len(done)} of {len(suite.files)} files are kept for the next call" if done else ""
-        raise SuiteError(f"{error}{kept}") from None
-    _move(folder, part)
-    missing = tuple(file.path for file in suite.files if file.name not in done)
-    return FetchedSuite(suite, folder, len(wanted) - len(missing), missing)
+        try:
+            _check_space(suite, wanted, part)
+            read(wanted, take)
+            if lacking := _lacking(suite, done):
+                more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+                expected = f"expected the files of {suite.repository} at {suite.commit}"
+                raise SuiteError(f"{source}: {lacking[0]}{more} not found; {expected}")
+            write_whole(part / ORIGIN_FILE, json.dumps(suite.origin, indent=1).encode())
+            if check is not None:
+                check(part)
+        except PfgenError as error:
+            if check is not None:
+                _discard(part)
+                raise
+            with contextlib.suppress(OSError):
+                part.rmdir()
+            kept = f"; {len(done)} of {len(suite.files)} files are kept for the next call" if done else ""
+            raise SuiteError(f"{error}{kept}") from None
+        _move(folder, part)
+        missing = tuple(file.path for file in suite.files if file.name not in done)
+        return FetchedSuite(suite, folder, len(wanted) - len(missing), missing)
 
 
 def _read(suite: PublishedSuite, source: str | Path | None, wanted: Sequence[PublishedFile], take: Take) -> None:

@@ -12,7 +12,6 @@ import io
 import json
 import os
 import re
-import stat
 import struct
 import tarfile
 import unicodedata
@@ -22,7 +21,6 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request
 
 from ..base.compression import DAMAGE, contents
 from ..base.errors import SuiteError
@@ -30,7 +28,7 @@ from ..base.file_reading import read_stored
 from ..base.file_writing import write_whole
 from ..base.untrusted_json import Fault, checked, count, entries, keyed, one_of, parse_json, text, unexpected
 from ..base.untrusted_text import in_one_line
-from .fetching import Download, FetchedSuite, Take, install
+from .fetching import Download, FetchedSuite, Redirects, Take, install
 from .published import ORIGIN_FILE, PublishedFile, PublishedSuite, files_of, origin_of, published_names, suites_folder
 from .suite import Suite
 from .suite_reading import (
@@ -88,13 +86,7 @@ def pack_suite(source: str | Path, output: str | Path) -> str:
     return hashlib.sha256(archive).hexdigest()
 
 
-def add_suite(
-    source: str,
-    *,
-    name: str | None = None,
-    taken: Iterable[str] = (),
-    on_file: Callable[[int, int], None] = lambda done, total: None,
-) -> FetchedSuite:
+def add_suite(source: str, *, name: str | None = None, taken: Iterable[str] = ()) -> FetchedSuite:
     """Checks a suite and installs it into the user's data directory, so that `Suite.load(name)` finds it.
 
     Args:
@@ -102,7 +94,6 @@ def add_suite(
             this machine), which may end in `#sha256=...`, the expected SHA-256 of the archive.
         name: The name of the suite; by default the one in the archive, or that of the directory.
         taken: Names that the suite may not have, besides those of packaged, published and added suites.
-        on_file: Is called with the number of complete files and of all files.
 
     Raises:
         SuiteError: The source cannot be read or is not a suite, or the name is taken. Nothing is written.
@@ -146,7 +137,7 @@ def add_suite(
         for fault in find_faults(part):
             raise SuiteError(f"{where}: not a suite: {fault.replace(f'{part}{os.sep}', '')}")
 
-    return install(suite, folder, read, on_file, source=where, check=check)
+    return install(suite, folder, read, source=where, check=check)
 
 
 def _suite_files(source: str | Path) -> dict[str, bytes]:
@@ -249,7 +240,7 @@ def _unpacked(archive: bytes, where: str) -> dict[str, bytes]:
 
 
 def _zip_entry(pack: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Entry:
-    is_file = not info.is_dir() and stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
+    is_file = not info.is_dir() and info.external_attr >> 28 in (0, 8)  # no type of file, or a regular file
     return info.orig_filename, is_file, info.file_size, partial(pack.read, info)
 
 
@@ -260,19 +251,13 @@ def _tar_entry(pack: tarfile.TarFile, info: tarfile.TarInfo) -> _Entry:
 # Addresses
 
 
-class _Secure(HTTPRedirectHandler):
-    """Follows redirects to https, and those of this machine to itself."""
-
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Request | None:
-        if not _is_secure(newurl) or (newurl.startswith("http:") and req.full_url.startswith("https:")):
-            fp.close()
-            raise SuiteError(f"{req.full_url}: redirects to {in_one_line(newurl)}, which is not https")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
 def _is_secure(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOCAL)
+
+
+def _stays_secure(old: str, new: str) -> bool:
+    return _is_secure(new) and (new.startswith("https:") or not old.startswith("https:"))
 
 
 def _archive(source: str) -> bytes:
@@ -292,7 +277,7 @@ def _archive(source: str) -> bytes:
                 raise SuiteError(f"{where}: larger than {MAX_BYTES:,} bytes, which is the limit")
 
     base, path = re.fullmatch("([^/]*//[^/]*)/*(.*)", address).groups()  # type: ignore[union-attr]
-    Download(base, _Secure).read([PublishedFile(path, MAX_BYTES, "")], take)
+    Download(base, Redirects(_stays_secure)).read([PublishedFile(path, MAX_BYTES, "")], take)
     if not archive:
         raise SuiteError(f"{in_one_line(address, 200)}: no such file, or an empty one; check the address")
     if fragment and fragment != f"sha256={hashlib.sha256(archive).hexdigest()}":

@@ -29,8 +29,7 @@ from ..parser import Argument, Option
 from ..progress import Watch
 
 if TYPE_CHECKING:
-    from ...build.making import NewSuite, SuiteMaker
-    from ...build.selection import SuggestedRule
+    from ...build.making import SuiteMaker
     from ...generation.sweep import Point
 
 
@@ -70,16 +69,13 @@ class SuiteMake:
         parser=_temperatures,
         metavar="NUMBER|none,...",
     )
-    top_p: options.TopP = 0.98
     max_tokens: options.MaxTokens = 300
     examples: int = Option(4, "Set the number of sample answers in a prompt, which vary.", min=0)
-    seed: options.Seed = ""
     reasoning: ReasoningOptions
     engine_options: EngineOptions
     accept_keywords: bool = Option(False, "Accept the suggested keyword rules that the config has as comments.")
     licence: str | None = Option(None, "State the licence of the suite in its card, such as CC-BY-4.0.", metavar="NAME")
     language: str | None = Option(None, "State the language of the suite in its card, such as fr.", metavar="CODE")
-    threads: options.Threads = None
     dry_run: bool = Option(False, "Only show the number of requests and of their tokens.")
     quiet: Quiet = False
     as_json: Json = False
@@ -96,49 +92,39 @@ class SuiteMake:
         with watch:
             maker.ask(on_answer=watch.count, events=watch.events)
         with counting("stages", quiet=is_silent) as count:
-            new = maker.build(accept_keywords=self.accept_keywords, threads=self.threads, on_step=count)
-        note(*new.built.decisions, *new.built.notes)
-        warn(*new.problems)
-        if new.n_cut:
-            caution(f"{counted(new.n_cut, 'answer')} ended at the limit of tokens; raise --max-tokens")
-        self.report(maker, new)
-        exit_if_partial(new.problems)
+            built = maker.build(accept_keywords=self.accept_keywords, on_step=count)
+        note(*built.decisions, *built.notes)
+        warn(*maker.problems)
+        if maker.n_cut:
+            caution(f"{counted(maker.n_cut, 'answer')} ended at the limit of tokens; raise --max-tokens")
+        if built.is_written:
+            self.report(maker)
+        exit_if_partial(maker.problems)
 
-    def report(self, maker: SuiteMaker, new: NewSuite) -> None:
+    def report(self, maker: SuiteMaker) -> None:
         """Checks the suite, writes its card, and prints the sizes."""
         from ...build.suite_card import write_card
         from ...build.suite_check import hold_out, suite_warnings
         from ...suite.suite import Suite
 
-        if not new.built.is_written:
-            return
-        suite = Suite.load(self.output)
-        held = hold_out(suite, threads=self.threads)
+        suite = Suite.load(self.output.absolute())
+        held = hold_out(suite)
         warnings = list(suite_warnings(suite, held))
-        is_new = write_card(
-            suite,
-            maker.output,
-            maker.generations,
-            new.n_answers,
-            held,
-            warnings,
-            licence=self.licence,
-            language=self.language,
-        )
+        is_new = write_card(maker, suite, held, warnings, licence=self.licence, language=self.language)
         caution(*warnings)
         table = Table.of_records(
             [
                 (Column("id"), lambda question: question.question_id),
-                (Column("n_answers", "answers"), lambda question: new.n_answers.get(question.question)),
+                (Column("n_answers", "answers"), lambda question: maker.n_answers.get(question.question)),
                 (Column("n_references", "references"), lambda question: sum(map(len, question.answers.values()))),
                 (Column("n_rules", "rules"), lambda question: len(question.keywords)),
-                (Column("suggestion"), lambda question: _suggestion(new.rules.get(question.question))),
+                (Column("suggestion"), lambda question: str(maker.rules.get(question.question, ""))),
             ],
             suite,
         )
         if self.as_json:
             paths = {"suite": str(self.output), "config": str(maker.config_path)}
-            print_json({**paths, "questions": table.to_dicts(), "warnings": warnings, "problems": new.problems})
+            print_json({**paths, "questions": table.to_dicts(), "warnings": warnings, "problems": maker.problems})
         elif not self.quiet:
             print_table(table)
             print_line(f"suite: {shown(self.output)}")
@@ -150,9 +136,8 @@ class SuiteMake:
         from ...lab.judging.judge_asking import estimated_tokens
 
         totals: dict[str, Counter[str]] = {}
-        for generation, task, n in maker.requests():
-            messages = [message["content"] for message in task.prompt.messages or ()] or [task.prompt.text]
-            n_prompt, n_reply = sum(map(estimated_tokens, messages)), generation.setting.sent_sampling.max_tokens
+        for generation, text, n in maker.requests():
+            n_prompt, n_reply = estimated_tokens(text), generation.setting.sent_sampling.max_tokens
             total = totals.setdefault(generation.setting.model, Counter())
             total.update(n_requests=n, n_prompt_tokens=n * n_prompt, n_reply_tokens=n * n_reply)
         names = {
@@ -176,16 +161,8 @@ class SuiteMake:
 
         if self.engine in ("ngram", "reference", "ground-truth"):
             fail(f"--engine {self.engine}: takes answers from a suite; expected an engine for models, or replay")
-        values = {name: getattr(self, name) for name in ("model", "max_tokens", "examples", "seed")}
+        values = {name: getattr(self, name) for name in ("model", "max_tokens", "examples")}
         values["temperature"] = self.temperature or [0.7, 1.0]
         values["mode"] = self.mode or ("chat" if self.engine in HOSTED else None)
-        values["top_p"] = "none" if self.top_p is None else self.top_p
         points = grid(self.engine, {**values, **chosen(self.engine_options)}, asks_hub=not self.dry_run)
         return [replace(point, setting=replace(point.setting, reasoning=self.reasoning.chosen)) for point in points]
-
-
-def _suggestion(suggested: SuggestedRule | None) -> str | None:
-    """A suggested rule, with the shares of the references that pass it."""
-    if suggested is None:
-        return None
-    return f"{suggested.rule['t']} ({suggested.share:.0%}, elsewhere {suggested.share_elsewhere:.0%})"

@@ -92,8 +92,7 @@ class SuiteAdd:
         from ...lab.checklists.suite_files import packaged_suites
         from ...suite.packing import add_suite
 
-        with counting("files", quiet=self.quiet) as count:
-            got = add_suite(self.source, name=self.name, taken=("hellobench", *packaged_suites()), on_file=count)
+        got = add_suite(self.source, name=self.name, taken=("hellobench", *packaged_suites()))
         if not self.quiet:
             _print_installed(got, "added", got.suite.name)
 
