@@ -182,6 +182,7 @@ def test_a_candidate_is_scored_without_the_answers_of_its_family(answers):
     [
         ("fluency:characters,100,150", None, Lengths()),
         ("fluency:words,4,6", "words", Lengths(4, 6)),
+        ("fluency:whitespace,4,6", "whitespace", Lengths(4, 6)),
         ("fluency:words,1x,2x,each", "words", Lengths(8, 15)),
     ],
 )
@@ -210,7 +211,7 @@ def test_references_are_the_first_of_other_families(answers, tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "problem"),
     [
-        ("prompt,model,answer\na,x,Ice\n", {"metrics": ["chrf"]}, "x: no references are left without family 'x'"),
+        ("prompt,model,answer\na,x,Ice\n", {"metrics": ["chrf"]}, "x: no references are left without the own family"),
         ("prompt,model,score\na,x,1\n", {"metrics": ["chrf"]}, "'chrf': expected a column of answers"),
         ("prompt,model,answer\na,x,Ice\n", {"metrics": ["quality"]}, "unknown metric 'quality'.*or name a column"),
         ("prompt,model,answer\na,x,Ice\n", {"metrics": ["chrf:words"]}, "'chrf:words': expected best or mean"),
@@ -280,6 +281,30 @@ def test_the_command_compares_runs_with_every_column_of_every_file(call, varied,
     assert float(rows[0]["Spearman"]) == pytest.approx(1)
     names = {path.name for path in (tmp_path / "out").glob("*.png")}
     assert names == {"agreement-metrics.png", "agreement-models.png"}
+
+
+def test_the_command_reads_the_files_of_alpaca_eval_as_they_are(call, tmp_path, undrawn):
+    for n in range(6):
+        folder = tmp_path / "results" / f"m{n}"
+        folder.mkdir(parents=True)
+        asked = [{"dataset": f"set {at % 2}", "instruction": prompt} for at, prompt in enumerate(PROMPTS)]
+        outputs = [{**row, "output": TEXT[: 20 + 5 * n], "generator": f"m{n}"} for row in asked]
+        judged = {"generator_1": "m0", "generator_2": f"m{n}", "annotator": "gpt", "raw_completion": {"text": "M"}}
+        pairs = [{**row, **judged, "preference": 1 + 1e-7 if n < 3 else 1.9} for row in asked]
+        (folder / "model_outputs.json").write_text(json.dumps(outputs))
+        (folder / "annotations.json").write_text(json.dumps(pairs))
+    (tmp_path / "families.csv").write_text("model,family\n" + "".join(f"m{n},f{n // 2}\n" for n in range(6)))
+    inputs = (tmp_path / "results/*/model_outputs.json", tmp_path / "families.csv")
+    verdicts = ("--verdicts", f"AE2={tmp_path}/results/*/annotations.json", "--family", "family")
+    code, _, err = call("experiment", "agreement", *inputs, *verdicts, "--metric", "chrf", "-o", tmp_path / "out")
+    assert code == 0, err
+    with io.StringIO((tmp_path / "out" / "agreement-metrics.csv").read_text()) as file:
+        rows = [row for row in csv.DictReader(file) if row["metric"] == "length"]
+    assert [(row["prompts"], row["models"], row["families"], row["pairs"], row["agree"]) for row in rows] == [
+        ("all", "5", "3", "48", "1"),
+        ("set 0", "5", "3", "24", "1"),
+        ("set 1", "5", "3", "24", "1"),
+    ]
 
 
 def test_the_command_compares_tables(call, answers, tmp_path, write, undrawn):

@@ -143,7 +143,8 @@ def read_leaderboard(path: Path) -> RunMeans:
     number are left out and named.
     """
     is_published = str(path) == PUBLISHED
-    header, rows = parse_rows(to_csv(rank([], others=published())), path) if is_published else read_rows(path)
+    text = to_csv(rank([], others=published())) if is_published else None
+    header, rows = _rows(read_text(path, error=ExperimentError, limit=_MAX_BYTES) if text is None else text, path)
     sets = [name.removeprefix("fluency_") for name in header if name.startswith("fluency_")]
     columns = (*_NEEDED[2:], *(f"{metric}_{name}" for metric in _BY_SET for name in sets))
     missing = [name for name in (*_NEEDED, *columns) if name not in header] or ([] if sets else ["fluency_<set>"])
@@ -160,7 +161,7 @@ def read_leaderboard(path: Path) -> RunMeans:
         if lacking is not None:
             problems.append(f"left out: {path}, line {line} ({in_one_line(name, 80)}): no {lacking}")
             continue
-        values.append([number_in(cells[column], f"{path}, line {line}, column {column!r}") for column in columns])
+        values.append([_number_in(cells[column], f"{path}, line {line}, column {column!r}") for column in columns])
         names.append(name)
         models.append(from_csv_value(cells["model"]))
     if len(names) < MIN_VALUES:
@@ -176,13 +177,8 @@ def read_leaderboard(path: Path) -> RunMeans:
     return RunMeans(tuple(names), tuple(models), means, tuple(problems))
 
 
-def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+def _rows(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """The names of the columns, and the rows that are not blank, each with the number of its line."""
-    return parse_rows(read_text(path, error=ExperimentError, limit=_MAX_BYTES), path)
-
-
-def parse_rows(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The columns and rows of a text, as of `read_rows`; errors name the path."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
@@ -197,7 +193,7 @@ def parse_rows(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[s
     return header, rows[1:]
 
 
-def number_in(cell: str, where: str) -> float:
+def _number_in(cell: str, where: str) -> float:
     """The finite number in a cell; raises ExperimentError for any other content."""
     try:
         value = float(cell)

@@ -6,7 +6,7 @@ A candidate is scored without the answers of its own family, which would be clos
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -18,7 +18,7 @@ from ...base.arrays import Floats
 from ...base.errors import ExperimentError
 from ...base.file_reading import read_text
 from ...base.untrusted_text import few_names
-from ...build.answer_fit import fit_answers, lengths_of, text_figures
+from ...build.answer_fit import WORDS, fit_answers, lengths_of, text_figures
 from ...rewards.references.metrics import read_metrics
 from ...rewards.references.reference_scorer import Reduce, ReferenceScorer, ReferenceScores
 from ...scoring.score_table import ScoreTable
@@ -79,9 +79,9 @@ class Metric:
 
     def fits(self, texts: Mapping[str, Sequence[str]]) -> dict[str, tuple[Tokenizer | None, Lengths]]:
         """The unit and the lengths of each prompt, from all texts that may be references."""
-        units = {} if not self.unit else dict.fromkeys(texts, _UNITS[self.unit])
-        figures = {prompt: [text_figures(list(answers))] for prompt, answers in texts.items()}
-        decided = fit_answers(figures, units)
+        units = (_UNITS[self.unit],) if self.unit else ()
+        figures = {prompt: [text_figures(answers, units or (None, WORDS))] for prompt, answers in texts.items()}
+        decided = fit_answers(figures, dict.fromkeys(texts, units[0]) if units else {})
         if not self.lengths:
             return {prompt: (fit.tokenizer, fit.lengths) for prompt, fit in decided.items()}
         whole = median(fit.median for fit in decided.values())
@@ -102,7 +102,7 @@ class _Answers:
     """The rows of tables by prompt and model."""
 
     texts: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # by prompt and model
-    numbers: dict[str, dict[tuple[str, str], list[float]]] = field(default_factory=dict)  # by column
+    numbers: dict[str, _Cells] = field(default_factory=dict)  # by column
     categories: dict[str, str] = field(default_factory=dict)  # by prompt
     models: dict[str, None] = field(default_factory=dict)
 
@@ -179,35 +179,17 @@ def read_metric_values(
     computed = [Metric.of(name) for name in dict.fromkeys(metrics) if name not in values]
     if computed and LENGTH not in values:
         raise ExperimentError(f"metric {computed[0].spec!r}: expected a column of answers, such as 'answer'")
-    values |= {metric.spec: np.full((len(candidates), len(prompts)), np.nan) for metric in computed}
     likely = models if references is None else _names_in(references, models)
-    all_texts = {at: [text for name in likely for text in answers.texts[at].get(name, ())] for at in prompts}
-    fits = {metric.settings: metric.fits(all_texts) for metric in computed if metric.name in OWN}
-    spell = _Spelled(answers.texts)
+    scorer = _AnswersAsReferences(answers.texts, computed, likely, most, threads)
+    cells: dict[str, _Cells] = {metric.spec: {} for metric in computed}
     left_out = list(dict.fromkeys(family_of[name] for name in candidates)) if computed else []
     for number, excluded in enumerate(left_out, start=1):
-        rows = {row: name for row, name in enumerate(candidates) if family_of[name] == excluded}
-        others = [name for name in likely if family_of[name] != excluded]
-        texts = {
-            prompt: [text for name in others for text in by_model.get(name, ())][:most]
-            for prompt, by_model in answers.texts.items()
-        }
-        if not any(texts.values()):
-            raise ExperimentError(
-                f"{few_names(list(rows.values()), 3)}: no references are left without family {excluded!r}; expected "
-                "answers of other families"
-            )
-        cells: list[_Cell] = [
-            (row, place, prompt, text)
-            for place, prompt in enumerate(prompts)
-            for row, name in rows.items()
-            for text in answers.texts[prompt].get(name, ())
-            if texts[prompt]
-        ]
-        for spec, scores in _scored(computed, fits, spell, cells, texts, threads).items():
-            _add_means(values[spec], cells, scores)
+        of_family = [name for name in candidates if family_of[name] == excluded]
+        for spec, scores in scorer.score(of_family, {name for name in likely if family_of[name] != excluded}).items():
+            cells[spec] |= scores
         if on_progress is not None:
             on_progress(number, len(left_out))
+    values |= {spec: _matrix(candidates, prompts, scores) for spec, scores in cells.items()}
     return MetricValues(
         names=tuple(candidates),
         models=tuple(candidates),
@@ -228,21 +210,86 @@ def _names_in(path: Path, models: Sequence[str]) -> list[str]:
     return names
 
 
-def _matrix(models: Sequence[str], prompts: Sequence[str], cells: Mapping[tuple[str, str], Sequence[float]]) -> Floats:
+_Cells = dict[tuple[str, str], list[float]]
+"""The scores of the answers to a prompt by a model."""
+
+
+def _matrix(models: Sequence[str], prompts: Sequence[str], cells: _Cells) -> Floats:
     """The means of the cells by prompt and model; NaN for an empty one."""
     means = {place: float(np.mean(values)) for place, values in cells.items()}
     return np.array([[means.get((prompt, model), np.nan) for prompt in prompts] for model in models])
 
 
-class _Spelled:
-    """The answers to each prompt with one character for each token, so that they are spelled once for all families."""
+class _AnswersAsReferences:
+    """Scores answers with the answers of other models as references."""
 
-    def __init__(self, texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
-        self._texts = texts
+    def __init__(
+        self,
+        texts: Mapping[str, Mapping[str, Sequence[str]]],
+        metrics: Sequence[Metric],
+        likely: Sequence[str],
+        most: int | None,
+        threads: int | None,
+    ) -> None:
+        self._texts, self._likely, self._most, self._threads = texts, likely, most, threads
+        whole = {at: [text for name in likely for text in by_model.get(name, ())] for at, by_model in texts.items()}
+        self._groups: dict[tuple[object, ...], list[Metric]] = {}
+        for metric in metrics:
+            self._groups.setdefault(metric.settings, []).append(metric)
+        self._fits = {key: same[0].fits(whole) for key, same in self._groups.items() if same[0].name in OWN}
         self._spelled: dict[tuple[str, Tokenizer], dict[str, str]] = {}
 
-    def __call__(self, prompt: str, tokenizer: Tokenizer | None) -> Callable[[str], str]:
-        """What spells the answers to a prompt."""
+    def score(self, candidates: Sequence[str], others: Container[str]) -> dict[str, _Cells]:
+        """The scores of the answers of candidates by metric, with references of `others` only."""
+        references = {
+            prompt: [text for name in self._likely if name in others for text in by_model.get(name, ())][: self._most]
+            for prompt, by_model in self._texts.items()
+        }
+        if not any(references.values()):
+            raise ExperimentError(
+                f"{few_names(candidates, 3)}: no references are left without the own family; expected answers of other "
+                "families"
+            )
+        rows = [
+            (prompt, name, text)
+            for prompt in references
+            for name in candidates
+            for text in self._texts[prompt].get(name, ())
+            if references[prompt]
+        ]
+        cells: dict[str, _Cells] = {}
+        for settings, same in self._groups.items():
+            scores: ScoreTable | ReferenceScores
+            if same[0].name in OWN:
+                scores = self._own_scores(self._fits[settings], rows, references)
+            else:
+                scorer = ReferenceScorer([metric.name for metric in same], reduce=same[0].reduce, threads=self._threads)
+                scores = scorer.score([text for *_, text in rows], [references[prompt] for prompt, *_ in rows])
+            for metric in same:
+                column = cells.setdefault(metric.spec, {})
+                for (prompt, name, _), value in zip(rows, scores[metric.name].tolist(), strict=True):
+                    column.setdefault((prompt, name), []).append(value)
+        return cells
+
+    def _own_scores(
+        self,
+        fits: Mapping[str, tuple[Tokenizer | None, Lengths]],
+        rows: Sequence[tuple[str, str, str]],
+        references: Mapping[str, Sequence[str]],
+    ) -> ScoreTable:
+        """The scores of a suite in memory."""
+        spell = {prompt: self._speller(prompt, tokenizer) for prompt, (tokenizer, _) in fits.items()}
+        ids = {prompt: str(number) for number, prompt in enumerate(fits)}
+        questions = [
+            Question(ids[at], f"prompt {ids[at]}", {"answers": tuple(map(spell[at], references[at]))}, lengths=lengths)
+            for at, (_, lengths) in fits.items()
+            if references[at]
+        ]
+        scorer = Scorer(Suite("answers", tuple(questions)), threads=self._threads)
+        return scorer.score([ids[prompt] for prompt, *_ in rows], [spell[prompt](text) for prompt, _, text in rows])
+
+    def _speller(self, prompt: str, tokenizer: Tokenizer | None) -> Callable[[str], str]:
+        """Spells answers to a prompt with one character for each token; each is spelled once for all families."""
         if tokenizer is None:
             return str
         if (prompt, tokenizer) not in self._spelled:
@@ -250,48 +297,3 @@ class _Spelled:
             spelled = Spelling.learned(tokenizer, texts).spelled(texts)
             self._spelled[prompt, tokenizer] = dict(zip(texts, spelled, strict=True))
         return self._spelled[prompt, tokenizer].__getitem__
-
-
-_Cell = tuple[int, int, str, str]
-"""An answer: its row, the place of its prompt, the prompt and the text."""
-
-
-def _scored(
-    metrics: Sequence[Metric],
-    fits: Mapping[tuple[object, ...], Mapping[str, tuple[Tokenizer | None, Lengths]]],
-    spell: _Spelled,
-    cells: Sequence[_Cell],
-    references: Mapping[str, Sequence[str]],
-    threads: int | None,
-) -> dict[str, Floats]:
-    """The scores of answers by metric, each with the references of its prompt."""
-    asked, texts = [cell[2] for cell in cells], [cell[3] for cell in cells]
-    columns: dict[str, Floats] = {}
-    for settings in dict.fromkeys(metric.settings for metric in metrics):
-        same = [metric for metric in metrics if metric.settings == settings]
-        scores: ScoreTable | ReferenceScores
-        if same[0].name in OWN:
-            units = {prompt: spell(prompt, tokenizer) for prompt, (tokenizer, _) in fits[settings].items()}
-            questions = (
-                Question(
-                    f"Q{number}", prompt, {"answers": tuple(map(units[prompt], references[prompt]))}, lengths=lengths
-                )
-                for number, (prompt, (_, lengths)) in enumerate(fits[settings].items())
-                if references[prompt]
-            )
-            answers = [units[prompt](text) for prompt, text in zip(asked, texts, strict=True)]
-            scores = Scorer(Suite("answers", tuple(questions)), threads=threads).score(asked, answers)
-        else:
-            scorer = ReferenceScorer([metric.name for metric in same], reduce=same[0].reduce, threads=threads)
-            scores = scorer.score(texts, [references[prompt] for prompt in asked])
-        columns |= {metric.spec: scores[metric.name] for metric in same}
-    return columns
-
-
-def _add_means(values: Floats, cells: Sequence[_Cell], scores: Floats) -> None:
-    """Writes the mean score of the answers in each cell."""
-    sums, counts = np.zeros(values.shape), np.zeros(values.shape)
-    places = tuple(np.array([cell[:2] for cell in cells]).T)
-    np.add.at(sums, places, scores)
-    np.add.at(counts, places, 1)
-    values[counts > 0] = sums[counts > 0] / counts[counts > 0]
