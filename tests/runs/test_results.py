@@ -3,13 +3,14 @@
 import copy
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from makers.effort import examples, share
 from makers.runs import make_run, trial_lines
-from pfgen_fast import Scorer, TrialsError
+from pfgen_fast import Scorer, Suite, TrialsError
 from pfgen_fast.base.native import _core
 from pfgen_fast.base.untrusted_json import MAX_DEPTH, WrittenJson, json_bytes
 from pfgen_fast.generation.engines.engine_registry import open_engine
@@ -24,7 +25,7 @@ from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trial_intervals import TrialScores, least_trials
 from pfgen_fast.runs.trials import RunFolder, Trials, find_runs
 from pfgen_fast.scoring.score_table import ScoreTable
-from pfgen_fast.suite.rules import SCORES
+from pfgen_fast.suite.rules import SCORES, Lengths
 
 
 @pytest.fixture
@@ -260,8 +261,9 @@ def records(result):
     return [answer.record for answer in answers_of(result)]
 
 
-@pytest.mark.parametrize("ensure_ascii", [True, False])
-def test_records_are_written_as_python_writes_them(mini, scorer, monkeypatch, ensure_ascii):
+@pytest.mark.parametrize(("ensure_ascii", "lengths"), [(True, Lengths()), (False, Lengths(40, 90))])
+def test_records_are_written_as_python_writes_them(mini, monkeypatch, ensure_ascii, lengths):
+    scorer = Scorer(Suite("mini", tuple(replace(question, lengths=lengths) for question in mini)))
     n_written = n_too_long = 0
     extra = st.dictionaries(KEYS, st.one_of(TEXTS, TEXTS, TEXTS, ODD), max_size=3)
     answers = st.one_of(TEXTS, st.sampled_from([text * n for q in mini for text in q.answers["A"][:2] for n in (1, 3)]))
