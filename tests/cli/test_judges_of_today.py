@@ -9,7 +9,6 @@ from makers.checklists_to_judge import N_TASKS, as_judge, judge_command, reply_o
 from makers.fault_server import KEY, Reply, answering, anthropic_error, fault_of_message, message, refusing, serving
 from pfgen_fast.lab.checklists.checklist_suite import write_suite
 from pfgen_fast.lab.checklists.judgements import read_judgements
-from pfgen_fast.lab.judging.judge_requests import of_family
 
 
 @pytest.fixture
@@ -180,27 +179,6 @@ def test_a_budget_counts_the_tokens_of_reasoning_that_the_server_reports(judge):
     code, _, err, requests = judge(behave, *prices)
     assert (code, len(requests)) == (3, 2)  # of 4 each, and the next may cost 4.096
     assert "the budget of 10 is used up after 2 requests (about 8.00)" in err
-
-
-def test_a_judge_of_the_same_family_is_named(judge, runs):
-    (runs / "a" / "config.json").write_text('{"model": "Qwen/Qwen3-8B"}')
-    code, _, err, _ = judge(lambda request: as_judge(reply_of(request.prompt, 7)), model="org/qwq-32b-2025-01-01")
-    assert code == 0
-    assert "tends to prefer models of its own family, which are among these runs: Qwen/Qwen3-8B" in err
-
-
-@pytest.mark.parametrize(
-    ("judge", "model", "is_one"),
-    [
-        ("gpt-4o", "openai/o3-mini", True),
-        ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "Qwen/Qwen3-8B", True),
-        ("meta-llama/Llama-3.1-8B", "tokyotech-llm/Llama-3-Swallow-8B", True),
-        ("gpt-4o", "abeja/gpt-neox-japanese-2.7b", False),
-        ("accounts/fireworks/models/deepseek-v3", "accounts/fireworks/models/llama-v3", False),
-    ],
-)
-def test_families(judge, model, is_one):
-    assert bool(of_family(judge, [model, model])) == is_one
 
 
 @pytest.mark.slow

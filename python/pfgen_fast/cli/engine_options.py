@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..base.errors import SchemaRefused
-from ..base.untrusted_text import few_names
 from ..scoring.reply_text import ReasoningChoice
 from . import options
 from .app import note
@@ -223,14 +222,6 @@ class ServerOptions(ThinkingBudget, RequestShape, JudgeConnection):
 def number_of(temperature: float | Literal["none"] | None) -> float | None:
     """The temperature as a number; None without the option, or if its value is `none`."""
     return None if temperature == "none" else temperature
-
-
-def warn_of_family(judge: str, models: Iterable[str]) -> None:
-    """Warns if a judge rates models of its own family, because judges are known to prefer such models."""
-    from ..lab.judging.judge_requests import of_family
-
-    if relatives := of_family(judge, models):
-        note(f"{judge} tends to prefer models of its own family, which are among these runs: {few_names(relatives)}")
 
 
 def retried_without_schema(group: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:

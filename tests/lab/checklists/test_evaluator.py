@@ -159,7 +159,7 @@ def test_an_error_names_what_an_item_lacks(path):
     others = own_suite().checklists
     checklist = Checklist("reports", "thanks", ("So?",), (100.0,))
     twice = own_suite(checklists={**others, ("reports", "thanks"): checklist})
-    assert "the category thanks is in the areas letters, reports" in error_of(ITEMS[0], category="thanks", suite=twice)
+    assert "did you mean 'reports/thanks'?" in error_of(ITEMS[0], category="thanks", suite=twice)
 
 
 # Opened by its name

@@ -20,7 +20,6 @@ from ..engine_options import (
     chosen,
     number_of,
     retried_without_schema,
-    warn_of_family,
 )
 from ..parser import Option, option_group
 from ..progress import Watch
@@ -89,7 +88,6 @@ class ChecklistsJudge:
         )
         judging = Judging.open(open_runs(self.runs), suite, judge, offline=asking.offline)
         warn(*(fault for judged in judging.runs for fault in judged.faults))
-        warn_of_family(self.model, (judged.run.model for judged in judging.runs))
         if not self.quiet:
             note(*suite.notes)
         if asking.dry_run or not (asking.offline or self.quiet):

@@ -95,9 +95,6 @@ class ChecklistsTable:
         if not is_quiet:
             _say(scores)
         note(*scores.notes, *(calibration.notes if calibration else ()), *scores.left_out)
-        if calibration and not is_quiet:
-            for sentence in calibration.sentences():
-                print_line(shown(sentence))
         self.gate.finish(checks, "quiet" if is_quiet else "text", "checklists table")
         exit_if_partial(options.faults or scores.n("unjudged"))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from .. import options
 from ..app import Exit, Quiet, counting, exit_if_partial, fail, print_line, show_finding, warn
-from ..engine_options import JudgeTemperature, ServerOptions, number_of, warn_of_family
+from ..engine_options import JudgeTemperature, ServerOptions, number_of
 from ..parser import Argument, Option, option_group
 from ..progress import Watch
 from ..suite_line import given_suite, print_origin
@@ -299,7 +299,6 @@ class ExperimentJudge:
         answers = AnswersToJudge(self.trials, self.seed)
         runs = call.read(read_figures, self.paths, on_batch=answers)
         rated = RatedRuns(runs, answers.chosen, evaluator)
-        warn_of_family(self.model, runs.models)
         if asking.dry_run or not call.quiet:
             print_line(rated.ratings.estimate(asking.spending.prices).sentence("ratings"))
         if asking.dry_run:

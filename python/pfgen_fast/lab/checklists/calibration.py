@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from ...base.errors import ChecklistError
-from ...base.untrusted_text import counted, few_names, in_one_line
-from ..statistics.prediction_powered import MIN_MARKS, MarkedStratum, PredictionPowered, mean_of_strata
+from ...base.untrusted_text import counted, few_names
+from ..statistics.prediction_powered import MarkedStratum, PredictionPowered, mean_of_strata
 from .checklist_scoring import ChecklistScores, ModelScores
 from .judged import score_of
 from .marks import Mark, MarkedAnswer
@@ -30,13 +30,11 @@ class Calibrated:
         judge: The score by the judge.
         marks: The number of marked tasks.
         fit: The estimate from marks and verdicts; None without marks in an area.
-        without: The areas without marks.
     """
 
     judge: float | None
     marks: int
     fit: PredictionPowered | None
-    without: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The figures for JSON and CSV; None for an unknown figure."""
@@ -65,30 +63,6 @@ class Calibration:
 
     models: Mapping[str, Mapping[str, Calibrated]]
     notes: tuple[str, ...]
-
-    def sentences(self) -> Iterator[str]:
-        """What the marks of each model say about its judge."""
-        for model, parts in self.models.items():
-            whole, name = parts[""], in_one_line(model, 40)
-            if not whole.marks:
-                yield f"{name}: no marks of its answers, so its score is not calibrated"
-            elif whole.fit is None:
-                without = few_names(list(whole.without))
-                yield f"{name}: an average needs marks in each area; areas without marks: {without}"
-            elif whole.fit.low is None:
-                yield f"{name}: no interval of the average: expected two marks or more in each area, and not all equal"
-            else:
-                yield f"{name}: {_judge_in_words(whole.fit)}"
-
-
-def _judge_in_words(fit: PredictionPowered) -> str:
-    if fit.n < MIN_MARKS:
-        return f"{fit.n} marks are too few to fit the weight of the judge (at least {MIN_MARKS}), so they stand alone"
-    known = "is constant" if fit.correlation is None else f"correlates by {fit.correlation:.2f}"
-    if not fit.weight:
-        why = "narrows no interval, or too few marks differ from it"
-        return f"a judge that {known} with {fit.n} marks {why}: the marks stand alone"
-    return f"the judge {known} with {fit.n} marks, so they count like {fit.effective_marks:.0f} marks without it"
 
 
 def calibrate(scores: ChecklistScores, marks: Sequence[Mark]) -> Calibration:
@@ -125,10 +99,10 @@ def _model(scores: ChecklistScores, model: ModelScores, people: Mapping[MarkedAn
     for area, stratum in strata.items():
         fit = mean_of_strata([stratum]) if stratum.truth else None
         areas[area] = Calibrated(model.areas[area].rescaled, len(stratum.truth), fit)
-    without = tuple(area for area in model.areas if area not in strata or not strata[area].truth)
-    average = None if without else mean_of_strata(list(strata.values()))
+    is_whole = all(area in strata and strata[area].truth for area in model.areas)
+    average = mean_of_strata(list(strata.values())) if is_whole else None
     n_marks = sum(area.marks for area in areas.values())
-    return {"": Calibrated(model.average.rescaled, n_marks, average, without), **areas}
+    return {"": Calibrated(model.average.rescaled, n_marks, average), **areas}
 
 
 def _stratum(

@@ -114,8 +114,6 @@ class ChecklistJudge(AskingEvaluator):
         """Notes on the scores of these items; includes the questions if all items have the same questions."""
         checklists = {task.place: self.suite.checklist(task) for task in map(self._task, items)}
         notes = [f"The suite {self.suite.name}: {in_one_line(note, 300)}." for note in self.suite.notes]
-        if any(not checklist.has_weights for checklist in checklists.values()):
-            notes.append("Questions without weights have equal weights.")
         if len(checklists) == 1:
             (checklist,) = checklists.values()
             asked = enumerate(checklist.questions)
@@ -146,14 +144,10 @@ class ChecklistJudge(AskingEvaluator):
         known = self.suite.checklists
         if self.category is None:
             return next(iter(known.values())) if len(known) == 1 else None
-        area, slash, name = self.category.rpartition("/")
-        entries = [entry for entry in known.values() if entry.category == name and (not slash or entry.area == area)]
-        if len(entries) > 1:
-            areas = ", ".join(entry.area for entry in entries)
-            raise ChecklistError(f"suite {self.suite.name}: the category {name} is in the areas {areas}; expected one")
-        if not entries:
-            names = [f"{entry.area}/{entry.category}" for entry in known.values()]
-            raise ChecklistError(f"suite {self.suite.name}: {unknown_name('category', self.category, names)}")
+        entries = [entry for key, entry in known.items() if self.category in (key[1], "/".join(key))]
+        if len(entries) != 1:
+            expected = unknown_name("category", self.category, map("/".join, known))
+            raise ChecklistError(f"suite {self.suite.name}: {expected}")
         return entries[0]
 
     def _task(self, item: Item) -> ChecklistTask:

@@ -111,12 +111,6 @@ class Run:
         name = self.config.get("name") or self.config.get("model")
         return name if isinstance(name, str) and name else self.key
 
-    @property
-    def model(self) -> str:
-        """The model's name at its server; the display name if it is unknown."""
-        model = self.config.get("model")
-        return model if isinstance(model, str) and model else self.name
-
     def answers(self, suite: ChecklistSuite, *, on_fault: OnFault | None = None) -> dict[AnswerKey, Answer]:
         """The answers by task and trial; may be empty. Invalid lines are reported to `on_fault` and skipped.
 
