@@ -67,9 +67,9 @@ def test_the_script_decides_the_unit_and_usual_lengths_stay_where_they_fit():
         (WORDS, USUAL, 100),
     ]
     assert fit_sentences(decided) == [
-        "Q01: unit characters, because the answers are in Japanese",
+        "Q01: unit characters, because the script of the answers is Japanese",
         "Q01: target 100 and limit 150, as usual, which fit answers with a typical length of 98 characters",
-        "Q02, Q03: unit words, because the answers are in Latin",
+        "Q02, Q03: unit words, because the script of the answers is Latin",
         "Q02, Q03: target 100 and limit 150, as usual, which fit answers with a typical length of 65 words",
     ]
 

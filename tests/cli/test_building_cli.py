@@ -47,8 +47,8 @@ def test_options_override_what_the_answers_decide(call, config, mini, tmp_path):
     open_config = write_config(tmp_path, mini, tables=tables, top="")
     code, _, err = call("suite", "build", open_config, "--no-report")
     assert code == 0
-    assert "note: Q01: unit characters, because the answers are in Japanese\n" in err
-    assert "note: Q07: unit words, because the answers are in Latin\n" in err
+    assert "note: Q01: unit characters, because the script of the answers is Japanese\n" in err
+    assert "note: Q07: unit words, because the script of the answers is Latin\n" in err
     assert [question.tokenizer is None for question in Suite.load(tmp_path / "made")] == [True, False]
     options = ("--unit", "whitespace", "--target", 100, "--json", "--no-report")
     told = json.loads(call("suite", "build", open_config, *options)[1])

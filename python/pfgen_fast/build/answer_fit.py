@@ -200,7 +200,7 @@ def fit_sentences(fits_of: Mapping[str, Fit], units: Container[str] = (), *, dec
         unit = units_of(tokenizer)
         where = "" if len(groups) == 1 else f"{few_names(list(group))}: "
         if scripts := sorted({fit.script or "no script" for name, fit in group.items() if name not in units}):
-            sentences.append(f"{where}unit {unit}, because the answers are in {' and '.join(scripts)}")
+            sentences.append(f"{where}unit {unit}, because the script of the answers is {' and '.join(scripts)}")
         if decides_lengths:
             sentences.append(where + _lengths_sentence(unit, list(group.values())))
     return sentences
