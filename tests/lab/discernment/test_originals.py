@@ -91,13 +91,14 @@ def test_the_measured_figures_come_out_to_their_digits():
     with (DISCERNMENT / "measured-gpt-4o.csv").open(encoding="utf-8", newline="") as file:
         measured = list(csv.DictReader(file))
     assert len(measured) == 376
+    metrics = [metric.name for metric in result.scored.metrics]
     rows = {(change.kind, change.permille): row for row, change in enumerate(result.scored.plan.perturbations)}
     for row in measured:
         permille = int(row["permille"]) if row["permille"] else None
         cell = cells[row["perturbation"], permille, row["metric"]]
         counts = (cell["n_items"], cell["n_impossible"], cell["n"])
         assert counts == (int(row["n_items"]), int(row["impossible"]), int(row["n"])), row
-        place = result.scored.metric_names.index(row["metric"])
+        place = metrics.index(row["metric"])
         damaged = result.scored.damaged[rows[row["perturbation"], permille], place]
         by_items = signed_rank(result.scored.originals[place], damaged)
         for name, digits in DIGITS.items():

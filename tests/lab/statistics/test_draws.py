@@ -14,7 +14,6 @@ from pfgen_fast.lab.statistics.intervals_of_draws import (
     clustered_rate,
     interval_of_draws,
     resampled_means,
-    subsample_counts,
 )
 from pfgen_fast.lab.statistics.prediction_powered import MIN_MARKS, MarkedStratum, mean_of_strata
 from pfgen_fast.runs.trial_intervals import half_width
@@ -83,7 +82,7 @@ def test_means_of_draws_leave_out_what_is_missing():
     assert np.isnan([result[0, 1], *result[1]]).all()
 
 
-def test_draws_are_even_groups_whole_and_items_of_a_subsample_different():
+def test_draws_are_even_and_groups_whole():
     counts = bootstrap_counts(50, 2000, seed=3)
     assert (counts.sum(axis=1) == 50).all()
     assert counts.mean(axis=0) == pytest.approx(np.ones(50), abs=0.12)  # of 2,000 draws; four standard errors are 0.09
@@ -94,17 +93,11 @@ def test_draws_are_even_groups_whole_and_items_of_a_subsample_different():
     assert np.array_equal(counts[:, 0], counts[:, 2])
     assert np.array_equal(counts[:, 1], counts[:, 4])
     assert (counts[:, [0, 1, 3]].sum(axis=1) == 3).all()
-    counts = subsample_counts(30, 10, 3000)
-    assert set(np.unique(counts).tolist()) == {0, 1}
-    assert (counts.sum(axis=1) == 10).all()
-    assert counts.mean(axis=0) == pytest.approx(np.full(30, 1 / 3), abs=0.04)
 
 
 def test_the_draws_never_change_and_fewer_draws_are_the_first_ones():
     assert bootstrap_counts(6, 2).tolist() == [[2, 1, 0, 1, 1, 1], [1, 0, 0, 2, 2, 1]]
-    assert subsample_counts(6, 3, 2).tolist() == [[1, 1, 1, 0, 0, 0], [1, 0, 0, 0, 1, 1]]
     assert np.array_equal(bootstrap_counts(9, 100)[:7], bootstrap_counts(9, 7))
-    assert np.array_equal(subsample_counts(9, 4, 100)[:7], subsample_counts(9, 4, 7))
 
 
 # ---- Means from few marks and many cheap verdicts: what a useless or perfect judge changes
@@ -152,7 +145,7 @@ def test_few_marks_stand_alone():
     assert prediction_powered_mean(truth[:n], proxy[:n], others).weight == 0
     assert prediction_powered_mean(truth, proxy, others).weight > 0
     item = prediction_powered_mean([3], [2], [1, 2])
-    assert (item.mean, item.low, item.effective_marks, item.marks_for(1)) == (3, None, None, None)
+    assert (item.mean, item.low, item.effective_marks) == (3, None, None)
     same = prediction_powered_mean([0.1] * 12, range(12), [1, 2])
     assert (same.mean, same.low, same.correlation) == (pytest.approx(0.1), None, None)
 
@@ -224,21 +217,6 @@ def test_strata_count_alike_and_without_a_judge_they_are_those_of_welch():
     )
     assert helped.half_width < result.half_width
     assert mean_of_strata([MarkedStratum(TRUTH, PROXY, OTHERS)]) == prediction_powered_mean(TRUTH, PROXY, OTHERS)
-
-
-def test_the_marks_that_a_width_takes():
-    result = prediction_powered_mean(TRUTH, PROXY, OTHERS)
-    assert result.marks_for(result.half_width * 1.001) <= 40
-    wanted = result.half_width / 1.5
-    assert 40 < result.marks_for(wanted) < result.marks_alone_for(wanted)
-    n = result.marks_alone_for(wanted)
-    assert quantile(n - 1) * TRUTH.std(ddof=1) / math.sqrt(n) <= wanted
-    assert quantile(n - 2) * TRUTH.std(ddof=1) / math.sqrt(n - 1) > wanted
-    assert result.marks_for(0.001) is None  # 340 items do not suffice
-    assert (result.marks_for(100), result.marks_alone_for(100)) == (MIN_MARKS, 2)
-    result = mean_of_strata([MarkedStratum([1], [1], [0, 1]), MarkedStratum([0, 1], [0, 1], [1])])
-    assert result.low is not None
-    assert (result.marks_for(0.1), result.marks_alone_for(0.1)) == (None, None)  # one mark says nothing of the spread
 
 
 @pytest.mark.parametrize(

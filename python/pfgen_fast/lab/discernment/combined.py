@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.arrays import Bools, Floats
+from ...base.arrays import Floats
 from ..statistics import discernment_scores as statistics
 from ..statistics.discernment_scores import DiscernmentScores
 from ..statistics.signed_rank import discernment_score
@@ -188,11 +188,10 @@ def _scores_of(test: Discernment, task: str) -> list[str]:
     return [PLAIN, WEIGHTED][: 1 + has_weighted]
 
 
-def _defined_names(test: Discernment, task: str) -> set[str]:
-    """The names of the perturbations for which a test has all its scores."""
-    defined: Bools = np.logical_and.reduce([~np.isnan(test.scores[task][name].d) for name in _scores_of(test, task)])
-    return {change.name for i, change in _damage(test).items() if defined[i]}
-
-
 def _common_names(tests: Sequence[Discernment], task: str) -> set[str]:
-    return set.intersection(*(_defined_names(test, task) for test in tests))
+    """The names of the perturbations for which all tests have all their scores."""
+    names = []
+    for test in tests:
+        defined = np.logical_and.reduce([~np.isnan(test.scores[task][name].d) for name in _scores_of(test, task)])
+        names.append({change.name for i, change in _damage(test).items() if defined[i]})
+    return set.intersection(*names)

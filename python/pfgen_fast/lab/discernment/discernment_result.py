@@ -49,11 +49,6 @@ class Scored:
     model_texts: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
     @property
-    def metric_names(self) -> tuple[str, ...]:
-        """The names of the metrics, in the order of the matrices."""
-        return tuple(metric.name for metric in self.metrics)
-
-    @property
     def n_texts(self) -> int:
         """The number of damaged texts."""
         return int(self.is_possible.sum())

@@ -107,17 +107,6 @@ def bootstrap_counts(n_items: int, n_draws: int, *, seed: int = 0, groups: Seque
     return counts if groups is None else counts[:, codes]
 
 
-def subsample_counts(n_items: int, size: int, n_draws: int, *, seed: int = 0) -> Counts:
-    """Draws `size` items, at most all, without replacement: whether each item (column) is in each draw (row)."""
-    counts = np.zeros((n_draws, n_items), dtype=np.int32)
-    draws = np.arange(n_draws)
-    # Floyd's algorithm: one of the first items, or the next item if the drawn one is already in the sample.
-    bounds = np.arange(n_items - size + 1, n_items + 1)
-    for bound, drawn in zip(bounds.tolist(), _below(bounds, n_draws, size, seed).T, strict=True):
-        counts[draws, np.where(counts[draws, drawn] == 1, bound - 1, drawn)] = 1
-    return counts
-
-
 def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
     """Random whole numbers below bounds, a row for each draw: the same with every version of NumPy."""
     raw = np.random.PCG64(seed).random_raw((n_draws, n_numbers)) >> np.uint64(32)

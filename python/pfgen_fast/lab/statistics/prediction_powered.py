@@ -9,9 +9,8 @@ Definition, assumptions and accuracy: docs/statistics.md.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +23,6 @@ MIN_MARKS = 10
 
 _FEWEST = 5  # smallest number of informative marks: marks that differ from the judge, and marks of the rarer value
 _IN_TAIL = 3  # expected number of marked items whose verdicts are limited, at each end
-_MOST_MARKS = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -61,35 +59,12 @@ class PredictionPowered(MeanInterval):
     correlation: float | None
     alone: MeanInterval
     n_others: int
-    moments: _Moments = field(repr=False, compare=False)
 
     @property
     def effective_marks(self) -> float | None:
         """The number of marks that would give this width without the judge; None without an interval."""
         half, alone = self.half_width, self.alone.half_width
         return None if not half or alone is None else self.n * (alone / half) ** 2
-
-    def marks_for(self, half_width: float) -> int | None:
-        """The smallest number of marks for a half width, if the number of items stays; None if there is none.
-
-        New marks are spread over the strata like the present marks.
-        """
-        return self._needed(half_width, self.weight, self.n + self.n_others)
-
-    def marks_alone_for(self, half_width: float) -> int | None:
-        """The smallest number of marks for a half width without the judge; None if it is unknown."""
-        return self._needed(half_width, 0.0, _MOST_MARKS)
-
-    def _needed(self, half_width: float, weight: float, most: int) -> int | None:
-        def reaches(n: int) -> bool:
-            half = _half_width(self.moments.with_marks(n / self.n), weight, self.level)
-            return half is not None and half <= half_width
-
-        is_known = self.low is not None and (self.moments.n > 1).all()
-        if not (is_known and half_width > 0 and reaches(most)):
-            return None
-        least = MIN_MARKS if weight else 2
-        return least + bisect_left(range(least, most), True, key=reaches)
 
 
 def prediction_powered_mean(
@@ -151,7 +126,7 @@ def mean_of_strata(strata: Sequence[MarkedStratum], level: float = CONFIDENCE) -
     )
     correlation = both / math.sqrt(truth * proxy) if truth > 0 and proxy > 0 else None
     n_others = sum(len(stratum.others) for stratum in limited)
-    return PredictionPowered(mean.mean, mean.low, mean.high, n, level, weight, correlation, alone, n_others, moments)
+    return PredictionPowered(mean.mean, mean.low, mean.high, n, level, weight, correlation, alone, n_others)
 
 
 class _Limited(NamedTuple):
@@ -166,7 +141,7 @@ class _Limited(NamedTuple):
 class _Moments(NamedTuple):
     """The sums of squares of each stratum around the means of its marked items."""
 
-    n: Floats  # numbers of marks; not whole if more or fewer marks are planned
+    n: Floats  # numbers of marks
     n_items: Floats
     means: Floats  # of the marks
     truth_squares: Floats
@@ -189,13 +164,6 @@ class _Moments(NamedTuple):
         """The weight that makes the variance of the mean smallest; a judge that contradicts the marks has none."""
         proxy_squares, both_squares = self.shares @ self.proxy_squares, self.shares @ self.both_squares
         return max(0.0, float(both_squares / proxy_squares)) if proxy_squares > 0 else 0.0
-
-    def with_marks(self, factor: float) -> _Moments:
-        """What is expected with more or fewer marks of the same items."""
-        n = self.n * factor
-        by = (n - 1) / (self.n - 1)
-        truth, proxy, both = by * self.truth_squares, by * self.proxy_squares, by * self.both_squares
-        return _Moments(n, self.n_items, self.means, truth, proxy, both, 0 * self.shifts)
 
 
 def _limited(stratum: MarkedStratum, share: float) -> _Limited:

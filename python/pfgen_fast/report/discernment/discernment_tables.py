@@ -280,11 +280,9 @@ def _stacked(name: str, title: str, columns: Sequence[str], rows: Sequence[Mappi
     return finding_table(name, title, described, cells)
 
 
-def _degree(name: str) -> str:
-    return f"{int(name) / 10:g} %" if name.isdecimal() else in_one_line(name, 40)
-
-
-_FORMS: Mapping[str, Callable[[str], str]] = {"noticed_from": _degree}
+_FORMS: Mapping[str, Callable[[str], str]] = {
+    "noticed_from": lambda name: f"{int(name) / 10:g} %" if name.isdecimal() else in_one_line(name, 40)
+}
 
 
 def _work(tests: Sequence[Discernment]) -> Table:
