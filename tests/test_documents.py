@@ -99,7 +99,9 @@ def check_shown(shown: str, printed: str, place: str) -> None:
         assert line == "..." or any(line == other or line in other for other in rest), f"{place}: {line!r}\n{printed}"
 
 
-SLOWER = {f"{name}.md" for name in ("build_a_suite", "gates", "models_that_reason", "sweep")}
+SLOWER = {
+    f"{name}.md" for name in ("build_a_suite", "gates", "models_that_reason", "suite_in_another_language", "sweep")
+}
 """Guides whose commands have quick tests of their own, and which run before a change lands."""
 
 

@@ -185,9 +185,9 @@ def test_a_source_without_a_copy_is_named(suites_home, tmp_path):
         tmp_path / "missing": "missing: expected a directory, or an address",
         tmp_path / "a.zip": "a.zip: expected a directory, or an address",
         tmp_path / "folder": f"data/Q01.json and {len(FILES) - 1} more not found",
-        "ftp://host/x": r"source \(--from\): expected an address such as https://",
-        "https://user:secret@host/x": r"source \(--from\): expected an address such as https://",
-        "https://host/x?token=secret": r"source \(--from\): expected an address such as https://",
+        "ftp://host/x": "the address of the source: expected one such as https://",
+        "https://user:secret@host/x": "the address of the source: expected one such as https://",
+        "https://host/x?token=secret": "the address of the source: expected one such as https://",
     }.items():
         with pytest.raises(SuiteError, match=sentence) as failure:
             get_suite("pfgen-bench", source=source)

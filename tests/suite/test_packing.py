@@ -115,8 +115,10 @@ def test_links_and_devices_are_refused(suites_home, tmp_path, folder, kind):
         pack.writestr(link, "/etc/passwd")
     (folder / "README.md").unlink()
     (folder / "README.md").symlink_to("Q01.json")
-    for source in (tmp_path / "a.tar.gz", tmp_path / "a.zip", folder):
-        with pytest.raises(SuiteError, match="expected a regular file, not a link, a directory or a device"):
+    with zipfile.ZipFile(tmp_path / "b.zip", "w", zipfile.ZIP_LZMA) as pack:
+        pack.writestr("Q01.json", QUESTION)
+    for source in (tmp_path / "a.tar.gz", tmp_path / "a.zip", tmp_path / "b.zip", folder):
+        with pytest.raises(SuiteError, match="expected a regular file, stored or deflated, not a link"):
             add_suite(str(source))
 
 
@@ -139,7 +141,7 @@ def test_sizes_are_limited_before_anything_is_unpacked(suites_home, tmp_path, mo
         "x.tar.gz": "x.tar.gz: a damaged archive",
         "x.txt": "expected a .zip or .tar.gz of pfgen-fast suite pack, or the directory of a suite",
         "other.zip": "the archive has no manifest.json; expected an archive of pfgen-fast suite pack",
-        "missing.zip": "no such file or directory; expected a suite, an archive or an address",
+        "missing.zip": "no such file or directory; expected a suite or an archive, or an address",
     }.items():
         with pytest.raises(SuiteError, match=sentence):
             add_suite(str(tmp_path / name))
@@ -156,14 +158,16 @@ def test_an_address_is_secure_and_its_hash_is_checked(suites_home, tmp_path, min
         "none": refusing(404, "no"),
     }
     with serving(lambda request: replies[request.path.rpartition("/")[2].partition("?")[0]]) as server:
-        assert add_suite(f"{server.base_url}/moved?download=1#sha256={digest}", name="theirs").n_fetched > 8
+        added = add_suite(f"{server.base_url}/moved?key=secret#sha256={digest}", name="theirs")
+        assert (added.n_fetched, added.suite.repository) == (9, f"{server.base_url}/moved")
         for path, sentence in {
             f"a.zip#sha256={'0' * 64}": "the SHA-256 of the archive is not that after # in the address",
             "away": r"redirects to another address \(http://example.org/a.zip\), which is not followed",
-            "none": "no such file, or an empty one; check the address",
+            "none?key=secret": "none: no such file, or an empty one; check the address",
         }.items():
-            with pytest.raises(SuiteError, match=sentence):
+            with pytest.raises(SuiteError, match=sentence) as failure:
                 add_suite(f"{server.base_url}/{path}", name="others")
+            assert "secret" not in str(failure.value)
     assert Suite.load("theirs") == mini
     assert [path.name for path in suites_home.iterdir()] == ["theirs"]
     for address in ("http://example.org/a.zip", "ftp://example.org/a.zip", "file:///etc/passwd"):

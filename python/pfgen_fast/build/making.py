@@ -314,7 +314,7 @@ def _config_text(top: Mapping[str, Any], rules: Mapping[str, SuggestedRule]) -> 
     for table in top["question"]:
         lines += ["", "[[question]]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
         if (rule := rules.get(table["question"])) and not table.get("keywords"):
-            lines.append(f"{_SUGGESTED}{_toml([rule.rule])}  # {rule}")
+            lines.append(f"{_SUGGESTED}{_toml([rule.rule])}  # {rule.share:.0%} of the references")
     return "\n".join([_HEAD, *lines, ""])
 
 

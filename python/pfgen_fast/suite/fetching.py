@@ -60,8 +60,8 @@ class Download:
     def __init__(self, base_url: str, redirects: HTTPRedirectHandler | None = None) -> None:
         if not _ADDRESS.fullmatch(base_url):
             raise SuiteError(
-                "source (--from): expected an address such as https://example.org/mirror, without a user, a password "
-                "and a query"
+                "the address of the source: expected one such as https://example.org/mirror, without a user, a "
+                "password and a query"
             )
         self._base_url = base_url.rstrip("/")
         self._stop = threading.Event()
@@ -100,6 +100,7 @@ class Download:
     def _fetch(self, file: PublishedFile, take: Take) -> None:
         url = f"{self._base_url}/{file.path}"
         request = Request(url, headers={"User-Agent": f"pfgen-fast/{__version__}"})
+        url = url.partition("?")[0]  # which may have a secret after it
         problem = ""
         for number in range(_TRIES):
             if number and self._stop.wait(_PAUSE_SECONDS * 2 ** (number - 1)):

@@ -98,13 +98,14 @@ def add_suite(source: str, *, name: str | None = None, taken: Iterable[str] = ()
     Raises:
         SuiteError: The source cannot be read or is not a suite, or the name is taken. Nothing is written.
     """
-    where = in_one_line(source.partition("#")[0] if "://" in source else source, 200)
+    where = in_one_line(re.split("[?#]", source)[0] if "://" in source else source, 200)  # without secrets
     if "://" not in source and os.path.isdir(source):
         files = _suite_files(source)
     elif "://" in source or os.path.exists(source):
-        files = _unpacked(_archive(source), where)
+        files = _unpacked(_archive(source, where), where)
     else:
-        raise SuiteError(f"{where}: no such file or directory; expected a suite, an archive or an address (https://)")
+        hint = f"run pfgen-fast suite get {source}" if source in published_names() else "or an address (https://...)"
+        raise SuiteError(f"{where}: no such file or directory; expected a suite or an archive, {hint}")
     if MANIFEST not in files:
         hint = "expected an archive of pfgen-fast suite pack; unpack this one, and add its directory"
         raise SuiteError(f"{where}: the archive has no {MANIFEST}; {hint}")
@@ -126,18 +127,24 @@ def add_suite(source: str, *, name: str | None = None, taken: Iterable[str] = ()
     if folder.exists():
         if (origin_of(folder) or {}).get("commit") == suite.commit and not find_faults(folder):
             return FetchedSuite(suite, folder, 0)
-        hint = "choose another name (--name), or delete that directory"
-        raise SuiteError(f"name {name!r}: another suite has this name ({folder}); {hint}")
+        raise _taken(name, folder)
 
     def read(wanted: Sequence[PublishedFile], take: Take) -> None:
         for file in wanted:
             take(file, iter([files[file.path]]), f"{where}, {file.path}")
 
     def check(part: Path) -> None:
+        if folder.exists():  # since another process has added it
+            raise _taken(name, folder)
         for fault in find_faults(part):
             raise SuiteError(f"{where}: not a suite: {fault.replace(f'{part}{os.sep}', '')}")
 
     return install(suite, folder, read, source=where, check=check)
+
+
+def _taken(name: str, folder: Path) -> SuiteError:
+    hint = "choose another name (--name), or delete that directory"
+    return SuiteError(f"name {name!r}: another suite has this name ({folder}); {hint}")
 
 
 def _suite_files(source: str | Path) -> dict[str, bytes]:
@@ -199,7 +206,7 @@ def _gathered(listed: Iterable[_Entry], where: str) -> dict[str, bytes]:
     for name, is_file, n_bytes, read in listed:
         shown = f"{where}, {in_one_line(name)}"
         if not is_file:
-            raise SuiteError(f"{shown}: expected a regular file, not a link, a directory or a device")
+            raise SuiteError(f"{shown}: expected a regular file, stored or deflated, not a link or a directory")
         if name != MANIFEST:
             checked(name, _file_name, where, error=SuiteError)
         key = unicodedata.normalize("NFKC", name).casefold()
@@ -241,6 +248,7 @@ def _unpacked(archive: bytes, where: str) -> dict[str, bytes]:
 
 def _zip_entry(pack: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Entry:
     is_file = not info.is_dir() and info.external_attr >> 28 in (0, 8)  # no type of file, or a regular file
+    is_file &= info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may take gigabytes of memory
     return info.orig_filename, is_file, info.file_size, partial(pack.read, info)
 
 
@@ -260,16 +268,16 @@ def _stays_secure(old: str, new: str) -> bool:
     return _is_secure(new) and (new.startswith("https:") or not old.startswith("https:"))
 
 
-def _archive(source: str) -> bytes:
+def _archive(source: str, where: str) -> bytes:
     """The bytes of an archive in a file or at an address."""
     if "://" not in source:
         return read_stored(Path(source), limit=MAX_BYTES, error=SuiteError)
     address, _, fragment = source.partition("#")
     if not _is_secure(address):
-        raise SuiteError(f"{in_one_line(address, 200)}: expected an address with https, or with http of this machine")
+        raise SuiteError(f"{where}: expected an address with https, or with http of this machine")
     archive = bytearray()
 
-    def take(file: PublishedFile, blocks: Iterator[bytes], where: str) -> None:
+    def take(file: PublishedFile, blocks: Iterator[bytes], _: str) -> None:
         archive.clear()  # of an earlier try
         for block in blocks:
             archive.extend(block)
@@ -279,7 +287,7 @@ def _archive(source: str) -> bytes:
     base, path = re.fullmatch("([^/]*//[^/]*)/*(.*)", address).groups()  # type: ignore[union-attr]
     Download(base, Redirects(_stays_secure)).read([PublishedFile(path, MAX_BYTES, "")], take)
     if not archive:
-        raise SuiteError(f"{in_one_line(address, 200)}: no such file, or an empty one; check the address")
+        raise SuiteError(f"{where}: no such file, or an empty one; check the address")
     if fragment and fragment != f"sha256={hashlib.sha256(archive).hexdigest()}":
-        raise SuiteError(f"{in_one_line(address, 200)}: the SHA-256 of the archive is not that after # in the address")
+        raise SuiteError(f"{where}: the SHA-256 of the archive is not that after # in the address")
     return bytes(archive)
