@@ -135,7 +135,7 @@ def test_leaderboard_in_all_formats(call, runs):
     assert "<code>1</code>" in rows[2]
     assert "💬 me/good" in rows[2]
     assert "🟢 me/worse" in rows[3]
-    records = json.loads(call("leaderboard", runs, "--format", "json")[1])
+    records = json.loads(call("leaderboard", runs, "--json")[1])
     assert json.loads(call("leaderboard", runs, "--json")[1]) == records
     assert [record["model"] for record in records] == ["me/good", "me/worse"]
     for record in records:

@@ -5,7 +5,6 @@ The SDK reads what our server sends, so a server that is wrong in a way that the
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from makers.asked_engines import answers_to, replies_to
@@ -141,29 +140,14 @@ def test_invalid_options_are_refused_when_the_engine_is_opened(options, message)
         make_engine(**options)
 
 
-def test_a_run_records_and_shows_its_usage_which_does_not_change_its_folder(mini, tmp_path, call):
-    def generate_into(output, *options):
-        asked = ("generate", "-e", "anthropic", "-m", MODEL, "--mode", "chat", "--top-p", "none", "-s", "mini")
-        return call(*asked, "--base-url", server.base_url, "-o", tmp_path / output, *options)
-
+def test_a_run_shows_its_tokens(mini, tmp_path, call):
+    asked = ("generate", "-e", "anthropic", "-m", MODEL, "--mode", "chat", "--top-p", "none", "-s", "mini", "-n", 1)
     with serving(anthropic_service) as server:
-        first_run = json.loads(generate_into("a", "-n", 1, "--json")[1])
-        code, out, err = generate_into("a", "-n", 2)
-        options = {"base_url": server.base_url}
-        shared = Events(n_answers=1, n_prompt_tokens=5000)  # of an earlier call
-        generation = Generation.of("anthropic", model=MODEL, mode="chat", top_p=None, options=options)
-        generation.run(mini, trials=3, output=tmp_path / "a", events=shared)
-    assert (code, "8 new answers" in out) == (0, True)
-    assert "tokens: 800 in prompts" in err
-    assert first_run["events"]["n_prompt_tokens"] == 800
-    folder = Path(first_run["run"])
-    lines = list(map(json.loads, (folder / "usage.jsonl").read_text().splitlines()))
-    counts = {"n_answers": 8, "n_prompt_tokens": 800, "n_reply_tokens": 160}
-    assert [{key: line[key] for key in counts} for line in lines] == [counts] * 3  # each line has those of one call
-    assert "usage" not in (folder / "config.json").read_text()
+        code, out, _ = call(*asked, "--base-url", server.base_url, "-o", tmp_path, "--json")
+    assert (code, json.loads(out)["events"]["n_prompt_tokens"]) == (0, 800)
 
 
-def test_a_run_that_ends_early_records_its_usage(mini, tmp_path):
+def test_a_run_that_ends_early_keeps_its_answers(mini, tmp_path):
     def behave(request):
         if request.number < 3:
             return Reply(json.dumps(message({"model": "m"}, "fine")).encode())
@@ -175,9 +159,8 @@ def test_a_run_that_ends_early_records_its_usage(mini, tmp_path):
         with pytest.raises(EngineError, match="HTTP 400: Your credit balance is too low"):
             generation.run(mini, output=tmp_path)
     assert len(server.requests) == 4  # nothing is asked without money
-    [usage] = tmp_path.rglob("usage.jsonl")
-    assert json.loads(usage.read_text())["n_prompt_tokens"] == 300
-    assert usage.with_name(".unfinished.jsonl").read_text().count("\n") == 3  # the answers that came are kept
+    [unfinished] = tmp_path.rglob(".unfinished.jsonl")
+    assert unfinished.read_text().count("\n") == 3  # the answers that came are kept
 
 
 @pytest.mark.integrations

@@ -68,7 +68,7 @@ def test_a_batch_becomes_a_run_by_the_command_alone(mini, tmp_path, monkeypatch,
     result = json.loads(call(*usual, "--read-batch", "rest.jsonl", "--json")[1])
     assert (result["n_new"], result["status"]) == (1, "scored")
     assert answers_by_trial(folder)[1] == [question.question_id for question in mini]
-    names = "config.json replies.jsonl.xz result.json trial_001.jsonl trial_002.jsonl trials.jsonl.xz usage.jsonl"
+    names = "config.json replies.jsonl.xz result.json trial_001.jsonl trial_002.jsonl trials.jsonl.xz"
     assert sorted(path.name for path in folder.iterdir()) == names.split()
     code, _, err = call(*usual, "--temperature", "0.5", "--read-batch", "rest.jsonl")
     assert (code, f"belongs to a run {digits} with other parameters, not to " in err) == (2, True)

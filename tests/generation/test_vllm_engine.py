@@ -79,7 +79,7 @@ class FakeLLM:
 
 
 USUAL = {
-    "model": "m", "dtype": "auto", "tensor_parallel_size": 1, "max_model_len": None, "quantization": None,
+    "model": "m", "dtype": "auto", "tensor_parallel_size": 1,
     "trust_remote_code": False, "generation_config": "vllm",
 }  # fmt: skip
 """The arguments of `vllm.LLM` without options."""
@@ -113,20 +113,18 @@ def test_options_reach_vllm_and_are_recorded_if_they_affect_answers(mini, fake_v
         model="org/m",
         mode="qa",
         path=str(tmp_path),
-        quantization="fp8",
-        engine_args={"gpu_memory_utilization": 0.5, "reasoning_parser": "deepseek_r1"},
+        engine_args={"gpu_memory_utilization": 0.5, "quantization": "fp8"},
         trust_remote_code=True,
         chat_template=str(tmp_path / "chat.jinja"),
         enable_thinking=False,
     )
     answers_to(engine, make_tasks(mini, 1, mode="qa"))
-    wanted = {"gpu_memory_utilization": 0.5, "reasoning_parser": "deepseek_r1"}
-    loaded = {"model": str(tmp_path), "quantization": "fp8", "trust_remote_code": True}
+    wanted = {"gpu_memory_utilization": 0.5, "quantization": "fp8"}
+    loaded = {"model": str(tmp_path), "trust_remote_code": True}
     assert FakeLLM.made.arguments == {**USUAL, **loaded, **wanted}
     assert FakeLLM.made.templates == ("{{ messages }}\n", {"enable_thinking": False})
     assert {name: value for name, value in engine.parameters.items() if value is not None} == {
-        "quantization": "fp8",
-        "engine_args": {"reasoning_parser": "deepseek_r1"},
+        "engine_args": {"quantization": "fp8"},
         "chat_template": "{{ messages }}\n",
         "enable_thinking": False,
     }
@@ -161,7 +159,7 @@ def test_vllm_itself_answers(tiny_model, tmp_path, mode):
     command = (
         f"-m pfgen_fast generate -e vllm --model {tiny_model} --suite mini --trials 2 --max-tokens 20 --mode {mode}"
     )
-    options = ["--dtype", "float32", "--max-model-len", "8192", "--output", str(tmp_path), "--json"]
+    options = ["--dtype", "float32", "--engine-args", '{"max_model_len": 8192}', "--output", str(tmp_path), "--json"]
     environment = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"}
     run = subprocess.run(
         [sys.executable, *command.split(), *options], env=environment, capture_output=True, text=True, check=False

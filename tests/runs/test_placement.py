@@ -17,7 +17,7 @@ from pfgen_fast.runs import result_tables
 from pfgen_fast.runs import run_placement as placement
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.result_tables import published, quick_questions, read_entries
-from pfgen_fast.runs.run_placement import Field, place, size_of
+from pfgen_fast.runs.run_placement import Field, place
 from pfgen_fast.runs.run_result import read_result
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
@@ -85,8 +85,6 @@ def test_only_unusual_runs_have_notes(table, field):
     usual = changed(entry, temperature=1.0, top_p=0.98, max_tokens=300)
     placement = field.place(usual)
     assert (placement.n_ranked, placement.notes) == (523, ())
-    assert placement.standings[0].what == "organisation pfnet"
-    assert {standing.what.split()[0] for standing in placement.standings} == {"organisation", "mode"}
     greedy = field.place(changed(usual, temperature=0, mode="mine")).notes
     assert greedy == ("mode: mine, which no other run has",)
     assert field.place(changed(usual, temperature=0.0)).notes[0].startswith("temperature: 0, but 1 in 14")
@@ -170,15 +168,10 @@ def test_every_output_has_the_same_ranks(call, scored, tmp_path):
     assert (code, out, err.count("error: org/model-")) == (3, "", 6)
 
 
-def test_sizes_come_from_names():
-    sizes = {"a/b-7b": 7, "a/b-8x7B-v0.1": 56, "a/b-1.8B-chat": 1.8, "a/b-980m": 0.98, "13b/b": None, "a/b4bit": None}
-    assert {name: size_of(name) for name in sizes} == sizes
-
-
 def test_yardsticks_have_no_rank(scored, table, field):
     yardstick = changed(table[0], model="system/ground-truth")
     placement = field.place(yardstick)
-    assert (placement.rank, placement.ranks, placement.standings) == (None, None, ())
+    assert (placement.rank, placement.ranks) == (None, None)
     assert placement.figures().endswith("a yardstick without a rank")
     assert Field([*table, yardstick]).place(table[0]).n_ranked == 522
     with pytest.raises(TrialsError, match="no runs to compare with"):
@@ -187,7 +180,7 @@ def test_yardsticks_have_no_rank(scored, table, field):
 
 @pytest.mark.slow
 def test_a_leaderboard_takes_the_published_results(call, table):
-    rows = json.loads(call("leaderboard", "--published", "--format", "json")[1])
+    rows = json.loads(call("leaderboard", "--published", "--json")[1])
     assert len({row["rank"] for row in rows}) < len(rows) == 522  # equal scores
     for number, (before, row) in enumerate(zip([rows[0], *rows], rows, strict=False), 1):
         assert row["rank"] == number or (row["rank"] == before["rank"] and before["score"] - row["score"] < 2e-4)

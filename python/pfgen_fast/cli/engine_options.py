@@ -86,9 +86,7 @@ class LocalModel:
     dtype: str | None = Option(None, "Choose a type such as bfloat16. Default: the stored type.")
     batch_size: int | None = Option(None, "transformers: set the batch size. Default: 16.")
     tensor_parallel: int | None = Option(None, "vllm: set the number of GPUs per model. Default: 1.")
-    max_model_len: int | None = Option(None, "vllm: limit the tokens of prompt and answer.")
-    engine_args: dict[str, Any] | None = Option(None, "vllm: pass these arguments to vllm.LLM.", **_OBJECT)
-    quantization: str | None = Option(None, "vllm: choose a method such as fp8.", metavar="METHOD")
+    engine_args: dict[str, Any] | None = Option(None, "vllm: pass these to vllm.LLM, such as quantization.", **_OBJECT)
 
 
 @option_group

@@ -101,7 +101,6 @@ def read_batch(
             if missing := writer.missing(trial):
                 names = ", ".join(suite[question].question_id for question in missing)
                 failed[trial] = f"trial {trial}: no usable answer to {names}"
-        writer.note_usage(events.usage())
         imported = writer.pack(), writer.folder, events.n_answers, failed, tuple(refused)
         return Imported(*imported, events=events, replies=writer.replies.summary())
 

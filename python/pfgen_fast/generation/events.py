@@ -68,11 +68,6 @@ class Events:
         for name in _TOKENS:
             setattr(self, name, getattr(self, name) + getattr(usage, name))
 
-    def usage(self, before: Events | None = None) -> dict[str, int]:
-        """The answers and tokens since the counts `before`, for usage.jsonl."""
-        since = before or Events()
-        return {name: getattr(self, name) - getattr(since, name) for name in ("n_answers", *_TOKENS)}
-
     def __str__(self) -> str:
         """The counts that are not zero, in one line."""
         parts = [counted(self.troubles[kind], kind.value) for kind in Trouble if self.troubles[kind]]

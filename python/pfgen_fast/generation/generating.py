@@ -102,17 +102,12 @@ def generate(
     setting.tasks(suite, 1)  # reports errors of the suite before a folder is created
     folder = run_folder(Path(output), config)
 
-    counted = events or Events()
-    before = replace(counted)
     with writing_run(folder, config, suite) as writer:
-        rounds = _Rounds(suite, engine, setting, writer, on_progress, counted, config["stop"] or ())
+        rounds = _Rounds(suite, engine, setting, writer, on_progress, events or Events(), config["stop"] or ())
         missing = {trial: set(writer.missing(trial)) for trial in range(1, trials + 1)}
         if any(missing.values()):
             engine.load()
-        try:
-            return run_async(rounds.run(missing))
-        finally:
-            writer.note_usage(counted.usage(before))
+        return run_async(rounds.run(missing))
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ from .protocol import without_none
 from .raw_replies import RawReplies
 
 _UNFINISHED = ".unfinished.jsonl"
-_USAGE = "usage.jsonl"
 MAX_TRIALS = 999_999
 """The maximum trial number, because a larger number in a damaged file may be too long for a file name."""
 
@@ -111,12 +110,6 @@ class RunWriter:
         self._journal.add({"trial": trial, "question": question, "answer": answer, "timestamp": moment})
         self._answers.setdefault(trial, {})[question] = (answer, moment)
         self._finish_if_complete(trial)
-
-    def note_usage(self, usage: Mapping[str, Any]) -> None:
-        """Records the tokens of a call in usage.jsonl, which scoring does not read."""
-        if usage["n_prompt_tokens"] or usage["n_reply_tokens"]:
-            with contextlib.closing(Journal(self.folder / _USAGE)) as journal:
-                journal.add({"timestamp": timestamp(), **usage})
 
     def pack(self) -> RunFolder | None:
         """Packs all complete trials into trials.jsonl.xz; returns None without a complete trial."""

@@ -37,14 +37,6 @@ class Other(NamedTuple):
     verdict: Outcome  # what the placed run is, compared with this run
 
 
-class Standing(NamedTuple):
-    """The rank of a run among the runs with which it has something in common."""
-
-    what: str  # what they have in common, such as `mode qa`
-    rank: int
-    n_ranked: int
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Placement(TableResult):
     """A run among other runs."""
@@ -54,7 +46,6 @@ class Placement(TableResult):
     score: float  # its score
     interval: MeanInterval  # its score with the 95 % interval over questions
     others: tuple[Other, ...]  # the other runs, best first, without yardsticks
-    standings: tuple[Standing, ...] = ()
     yardsticks: tuple[tuple[str, float], ...] = ()  # names and scores of human and reference answers, without a rank
     notes: tuple[str, ...] = ()  # what makes the comparison weaker, one sentence each
     is_yardstick: bool = False  # whether the run itself is a yardstick, which has no rank
@@ -119,7 +110,6 @@ class Placement(TableResult):
             "not_distinguished_from": self.named("not distinguished"),
             "no_verdict": self.named("no verdict"),
             "nearest": self._table_of(self.nearest).to_dicts(),
-            "standings": [{"what": what, "rank": rank, "of": n} for what, rank, n in self.standings],
             "yardsticks": dict(self.yardsticks),
             "notes": list(self.notes),
         }
@@ -174,8 +164,6 @@ class Placement(TableResult):
             names = [other.run for other in others if other.verdict == "not distinguished"]
             if names:
                 lines.append(f"not distinguished, {side} it: {few_names(names, 3, 200)}")
-        ranks = ", ".join(f"{standing.what}: {standing.rank} of {standing.n_ranked}" for standing in self.standings)
-        lines += [f"rank among similar {self.nouns[0]}s: {ranks}"] if ranks else []
         if self.yardsticks:
             shown = ", ".join(f"{in_one_line(name, 60)} {score:.4f}" for name, score in self.yardsticks)
             lines.append(f"yardsticks, which have no rank: {shown}")

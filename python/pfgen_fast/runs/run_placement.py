@@ -6,7 +6,6 @@ Rules: docs/statistics.md. The other runs are the published ones by default (`pu
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from ..base.untrusted_text import counted, in_one_line
 from ..suite.suite import Suite, hash_of_cut
 from .checkout import checkout_of, run_name
 from .leaderboard import Entry, entry_of, find_results, is_system, model_of, order_key, rank
-from .placement import Placement, Standing, compared_with, place_models
+from .placement import Placement, compared_with, place_models
 from .result_tables import PUBLISHED, is_result_table, quick_questions, read_entries, score_table_of
 from .run_result import RunResult
 from .run_scorer import Outcome, RunScorer
@@ -29,8 +28,6 @@ from .trials import find_runs
 
 FEW_TRIALS = 10
 _SAMPLING = ("temperature", "top_p", "num_examples", "max_tokens")
-_SIZE = re.compile(r"(?<![a-z0-9.])(?:(\d{1,3})x)?(\d{1,5}(?:\.\d{1,4})?)\s?([bm])(?![a-z0-9])", re.IGNORECASE)
-_SIMILAR = 1.5
 _FROM_REFERENCES = ("ngram", "reference", "ground-truth", "system")
 
 
@@ -174,7 +171,6 @@ class Field:
             score=entry.result.score,
             interval=entry.interval(),
             others=compared_with(np.array(self._row(entry)), self._scores[rows], [self._heads[row] for row in rows]),
-            standings=() if is_yardstick else tuple(_standings(entry, others)),
             yardsticks=self._yardsticks,
             notes=(*notes, *self._weaker(entry, others)),
             is_yardstick=is_yardstick,
@@ -217,25 +213,6 @@ class Field:
                 yield f"{name}: {own[name]}, but {value} in {n} of {len(same_mode)} other runs of mode {mode}"
 
 
-def _standings(entry: Entry, others: Sequence[Entry]) -> Iterable[Standing]:
-    """The ranks among runs of the same organisation, of the same mode, and of a similar size by their names."""
-    groups: dict[str, Callable[[Entry], bool]] = {}
-    organisation, mode, size = _organisation(entry.model), entry.config.get("mode"), size_of(entry.model)
-    if organisation:
-        groups[f"organisation {in_one_line(organisation, 40)}"] = lambda other: (
-            _organisation(other.model) == organisation
-        )
-    if isinstance(mode, str):
-        groups[f"mode {in_one_line(mode, 40)}"] = lambda other: other.config.get("mode") == mode
-    if size is not None:
-        low, high = size / _SIMILAR, size * _SIMILAR
-        groups[f"size {low:.2g}B to {high:.2g}B"] = lambda other: low <= (size_of(other.model) or 0) <= high
-    for what, is_member in groups.items():
-        scores = [other.result.score for other in others if is_member(other)]
-        if scores:
-            yield Standing(what, sum(score > entry.result.score for score in scores) + 1, len(scores) + 1)
-
-
 def _on(ids: Sequence[str], entry: Entry) -> Entry:
     """A run on some of its questions: its score is the mean over these."""
     by_question = {name: entry.by_question[name] for name in ids}
@@ -252,16 +229,3 @@ def _text(value: Any) -> str:
     if value is None:
         return "not set"
     return f"{value:g}" if isinstance(value, float) else in_one_line(str(value), 40)
-
-
-def _organisation(model: str) -> str:
-    """The part of a model's name before the first slash; "" without a slash."""
-    return model.split("/")[0].casefold() if "/" in model else ""
-
-
-def size_of(model: str) -> float | None:
-    """The number of parameters in a model's name, in billions; None if the name does not say it."""
-    match = _SIZE.search(model.split("/")[-1])
-    if match is None:
-        return None
-    return int(match[1] or 1) * float(match[2]) / (1 if match[3] in "bB" else 1000)

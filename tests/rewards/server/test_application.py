@@ -19,7 +19,6 @@ from pfgen_fast.rewards.server.application import Application
 from pfgen_fast.rewards.server.request_bodies import END_TOKENS, read_batch, scores_of_queries
 from pfgen_fast.suite.rules import PARTS
 
-pytest.importorskip("prometheus_client")
 HEADERS = [(b"host", b"localhost:80"), (b"content-type", b"application/json")]
 
 

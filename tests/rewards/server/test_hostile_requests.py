@@ -139,7 +139,7 @@ def test_requests_one_behind_the_other_are_answered_however_they_are_cut(server)
 
 
 def test_other_methods_are_refused(server):
-    assert ask(server, GOOD, "/metrics")[0] == 405
+    assert ask(server, GOOD, "/healthz")[0] == 405
     assert HTTP.get(f"{server.url}/reward").status_code == 405
     assert HTTP.put(f"{server.url}/reward").headers["allow"] == "POST"
 
@@ -174,7 +174,7 @@ def test_one_byte_at_a_time_does_not_buy_time(hasty):
 
 def test_more_requests_than_the_limit_get_429(server):
     def in_progress():
-        return "pfgen_requests_in_progress 2.0" in HTTP.get(f"{server.url}/metrics").text
+        return HTTP.get(f"{server.url}/healthz").json()["requests"] == 2
 
     half = post(GOOD, Host=f"127.0.0.1:{server.port}")[:-3]
     with server.connect() as first, server.connect() as second:
@@ -194,7 +194,7 @@ def test_bodies_together_have_a_limit():
     with serving_within(n_held_bytes=1000, n_body_bytes=1000) as running, running.connect() as connection:
         request = post(json.dumps({"questions": "Q07", "answers": ["x" * 700]}), Host=f"127.0.0.1:{running.port}")
         connection.sendall(request[:-3])
-        wait_until(lambda: re.search(r"pfgen_held_bytes [1-9]", HTTP.get(f"{running.url}/metrics").text))
+        wait_until(lambda: HTTP.get(f"{running.url}/healthz").json()["bytes"] > 0)
         status, reply = parsed(running.send(request))
         assert status == 429
         assert "bodies and replies reach the limit of" in reply["error"]

@@ -72,8 +72,7 @@ class Place:
         placements = self._models() if are_score_tables(self.paths) else self._runs(problems)
         warn(*map(str, problems))
         all_checks = [self._checks_of(placement) for placement in placements]
-        is_json = self.as_json or self.format == "json"
-        if is_json:
+        if self.as_json:
             records = zip(placements, all_checks, strict=True)
             print_json([{**placement.to_dict(), **self.gate.record(checks)} for placement, checks in records])
         elif self.format == "markdown":
@@ -83,7 +82,7 @@ class Place:
                 print_placement(placement)
         checks = [check for checks in all_checks for check in checks]
         checks += [check for problem in problems for check in self.gate.without_figures("place", str(problem))]
-        form = "json" if is_json else "quiet" if self.quiet and self.format == "text" else self.format
+        form = "json" if self.as_json else "quiet" if self.quiet and self.format == "text" else self.format
         self.gate.finish(checks, form, "place")
         exit_if_partial(problems)
 

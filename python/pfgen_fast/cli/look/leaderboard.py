@@ -67,9 +67,9 @@ class Leaderboard:
     )
     suite: options.SuiteOfRuns = None
     metric: options.MetricOfTable = None
-    format: Literal["markdown", "json", "csv"] | None = Option(
+    format: Literal["markdown", "csv"] | None = Option(
         None,
-        "Choose the format; json and csv have full precision and 95 % intervals. Default: a table on a terminal, "
+        "Choose the format; --json and csv have full precision and 95 % intervals. Default: a table on a terminal, "
         "markdown otherwise.",
         "-f",
         show_default=False,

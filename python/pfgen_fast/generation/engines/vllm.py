@@ -50,8 +50,6 @@ class VllmEngine(LocalEngine):
         sampling: Sampling,
         dtype: str = "auto",
         tensor_parallel: int = 1,
-        max_model_len: int | None = None,
-        quantization: str | None = None,
         path: str | None = None,
         trust_remote_code: bool = False,
         chat_template: str | None = None,
@@ -62,8 +60,6 @@ class VllmEngine(LocalEngine):
         self._template = ChatTemplate.of(mode, chat_template, enable_thinking, chat_template_kwargs)
         self.parameters: Mapping[str, Any] = {
             "dtype": None if dtype == "auto" else dtype,
-            "max_model_len": max_model_len,
-            "quantization": quantization,
             "engine_args": {name: value for name, value in (engine_args or {}).items() if name not in _RESOURCES}
             or None,
             **self._template.parameters,
@@ -73,8 +69,6 @@ class VllmEngine(LocalEngine):
             "model": path or model,
             "dtype": dtype,
             "tensor_parallel_size": tensor_parallel,
-            "max_model_len": max_model_len,
-            "quantization": quantization,
             "trust_remote_code": trust_remote_code,
             "generation_config": "vllm",
             **(engine_args or {}),

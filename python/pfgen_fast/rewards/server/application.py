@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import __version__
-from ...base.errors import PfgenError, RewardError, TrialsError, optional
+from ...base.errors import PfgenError, RewardError, TrialsError
 from ...base.native import run_until
 from ...scoring.reply_text import Mode
 from ...scoring.scorer import Scorer
@@ -37,40 +37,6 @@ _SHARE_OF_QUEUE, _SHARE_OF_ALL = 0.5, 0.9
 
 _WATCH_AFTER_SECONDS = 0.1
 """Seconds before the server begins to check whether a client has disconnected; most requests are finished earlier."""
-
-
-_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-
-
-class Metrics:
-    """The metrics of one server."""
-
-    def __init__(self, room: Room, signature: str) -> None:
-        self._prometheus = prometheus = optional("prometheus_client", extra="serve", needed_for="the server")
-        self._registry = registry = prometheus.CollectorRegistry()
-        names = ("path", "status")
-        self._requests = prometheus.Counter("pfgen_requests", "Requests.", names, registry=registry)
-        self._answers = prometheus.Counter("pfgen_answers", "Scored answers.", registry=registry)
-        self._seconds = prometheus.Histogram(
-            "pfgen_request_seconds", "Time of requests.", names[:1], registry=registry, buckets=_SECONDS
-        )
-        in_progress = prometheus.Gauge("pfgen_requests_in_progress", "Requests in progress.", registry=registry)
-        in_progress.set_function(lambda: room.n_requests)
-        held = prometheus.Gauge("pfgen_held_bytes", "Bytes of their bodies.", registry=registry)
-        held.set_function(lambda: room.n_bytes)
-        prometheus.Info("pfgen", "Signature of the scores.", registry=registry).info({"signature": signature})
-        prometheus.ProcessCollector(registry=registry)
-
-    def count(self, path: str, status: int, seconds: float, n_answers: int) -> None:
-        """Counts a request; `path` must have few different values."""
-        self._requests.labels(path, status).inc()
-        self._seconds.labels(path).observe(seconds)
-        self._answers.inc(n_answers)
-
-    def reply(self) -> Reply:
-        """The metrics in the text format of Prometheus."""
-        content: bytes = self._prometheus.generate_latest(self._registry)
-        return Reply(content, "text/plain; version=0.0.4; charset=utf-8")
 
 
 def _openapi(signature: str, limits: Limits) -> bytes:
@@ -93,7 +59,6 @@ class Application:
         self._limits, self._guard = limits, guard
         self._workers = ThreadPoolExecutor(workers, thread_name_prefix="pfgen-score")
         reward = source if isinstance(source, Reward) else Reward(source)
-        self._metrics = Metrics(self.room, reward.signature)
         replies, document = Replies(reward, limits, mode), _openapi(reward.signature, limits)
         self._posted: dict[str, Work] = {
             "/reward": replies.reward,
@@ -101,8 +66,7 @@ class Application:
             "/get_reward": replies.openrlhf,
         }
         self._shown: dict[str, Callable[[], Reply]] = {
-            "/healthz": lambda: Reply(b'{"status":"ok"}'),
-            "/metrics": self._metrics.reply,
+            "/healthz": self._health,
             "/openapi.json": lambda: Reply(document),
         }
 
@@ -112,7 +76,6 @@ class Application:
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         """Answers a request."""
-        begin = time.perf_counter()
         path = scope["path"]
         with RoomShare(self.room) as place:
             reply, refusal = None, None
@@ -132,12 +95,12 @@ class Application:
             if refusal is not None:
                 content = json_of({"error": refusal.sentence})
                 reply = Reply(content, status=refusal.status, headers=refusal.headers)
-            known = path if path in self._posted or path in self._shown else "other"
-            status, n_answers = (reply.status, reply.n_answers) if reply else (499, 0)
-            self._metrics.count(known, status, time.perf_counter() - begin, n_answers)
             if reply is not None:
                 place.hold(len(reply.content))
                 await _send(reply, send)
+
+    def _health(self) -> Reply:
+        return Reply(json_of({"status": "ok", "requests": self.room.n_requests, "bytes": self.room.n_bytes}))
 
     async def _reply(self, scope: Mapping[str, Any], receive: Receive, place: RoomShare) -> Reply:
         path, headers = scope["path"], _headers(scope)

@@ -42,7 +42,6 @@ class Reply:
     kind: str = JSON
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    n_answers: int = 0  # number of scored answers
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class Replies:
         """The rewards of a batch."""
         questions, answers, known = self._batch(body)
         rewards = self.shaped(questions, answers, **known)
-        return Reply(json_of({"rewards": rewards, "signature": self.shaped.signature}), n_answers=len(rewards))
+        return Reply(json_of({"rewards": rewards, "signature": self.shaped.signature}))
 
     def score(self, body: bytes) -> Reply:
         """All columns of the scores of a batch, or the details of shaped rewards; in JSON, missing scores are null."""
@@ -67,7 +66,7 @@ class Replies:
         else:
             table = self.shaped.scorer.score(questions, answers)
         scores = {name: table[name].tolist() if name == "question_id" else table[name] for name in table.columns}
-        return Reply(json_of({"scores": scores, "signature": self.shaped.signature}), n_answers=len(table))
+        return Reply(json_of({"scores": scores, "signature": self.shaped.signature}))
 
     def openrlhf(self, body: bytes) -> Reply:
         """The reply to OpenRLHF."""
@@ -76,7 +75,7 @@ class Replies:
         batch = _decoded(body, dict.fromkeys(("query", "prompts", "labels"), str))
         queries = checked_answers(batch["query"], self.limits)
         reply = scores_of_queries(self.shaped, queries, batch["prompts"], batch["labels"], self.mode)
-        return Reply(json_of(reply), n_answers=len(queries))
+        return Reply(json_of(reply))
 
     def _batch(self, body: bytes) -> tuple[Any, list[str], dict[str, Any]]:
         questions, answers, known = read_batch(body, self.limits, has_references=self.shaped.scorer is None)
