@@ -12,15 +12,7 @@ from ...scoring.reply_text import Mode, first_part
 from ...suite.suite import Suite
 from ..prompts import Request, Sampling
 from ..protocol import Details, RawReply, Usage, reported_name, without_none
-from .transformers import (
-    ChatTemplate,
-    LocalEngine,
-    completion_tokens,
-    decoded,
-    markers,
-    opened_reasoning,
-    why_not_loaded,
-)
+from . import transformers as local
 
 _AT_ONCE = 512
 """The number of requests in a batch for vLLM: more than it runs at once, but not too many for reports of progress."""
@@ -36,7 +28,7 @@ _RESOURCES = frozenset(
 """Arguments of vLLM that do not affect answers, so that config.json does not record them."""
 
 
-class VllmEngine(LocalEngine):
+class VllmEngine(local.LocalEngine):
     """Samples answers from a model that `vllm.LLM` loads."""
 
     name = "vllm"
@@ -57,7 +49,7 @@ class VllmEngine(LocalEngine):
         chat_template_kwargs: Mapping[str, Any] | None = None,
         engine_args: Mapping[str, Any] | None = None,
     ) -> None:
-        self._template = ChatTemplate.of(mode, chat_template, enable_thinking, chat_template_kwargs)
+        self._template = local.ChatTemplate.of(mode, chat_template, enable_thinking, chat_template_kwargs)
         self.parameters: Mapping[str, Any] = {
             "dtype": None if dtype == "auto" else dtype,
             "engine_args": {name: value for name, value in (engine_args or {}).items() if name not in _RESOURCES}
@@ -81,7 +73,9 @@ class VllmEngine(LocalEngine):
         try:
             self._model = vllm.LLM(**self._arguments)
         except Exception as error:  # each reason, such as a missing GPU, raises another type
-            raise EngineError(f"the model {self._name} cannot be loaded by vLLM: {why_not_loaded(error)}") from None
+            raise EngineError(
+                f"the model {self._name} cannot be loaded by vLLM: {local.why_not_loaded(error)}"
+            ) from None
         self._template.check(self._model.get_tokenizer(), self._name)
 
     def _draw(self, requests: Sequence[Request]) -> list[RawReply]:
@@ -98,23 +92,23 @@ class VllmEngine(LocalEngine):
                 )
             else:
                 tokenizer = self._model.get_tokenizer()
-                prompts = [completion_tokens(tokenizer, request.prompt.text) for request in requests]
+                prompts = [local.completion_tokens(tokenizer, request.prompt.text) for request in requests]
                 outputs = self._model.generate([{"prompt_token_ids": ids} for ids in prompts], params, use_tqdm=False)
         except Exception as error:  # such as a prompt that is too long, or a crash of the engine
             others = f" and {len(requests) - 1} others" if len(requests) > 1 else ""
             asked = f"asked for {requests[0].name}{others}"
-            raise EngineError(f"vLLM, model {self._name}: {why_not_loaded(error)} ({asked})") from None
+            raise EngineError(f"vLLM, model {self._name}: {local.why_not_loaded(error)} ({asked})") from None
         return [self._reply(output) for output in outputs]
 
     def _reply(self, output: Any) -> RawReply:
         tokenizer, drawn = self._model.get_tokenizer(), output.outputs[0]
         # vLLM's text has no special tokens, but some models use them as tags.
-        text = decoded(tokenizer, drawn.token_ids) if markers(tokenizer) else drawn.text
+        text = local.decoded(tokenizer, drawn.token_ids) if local.markers(tokenizer) else drawn.text
         return RawReply(
             first_part(text, self._sampling.stop),
             Details(reported_name(drawn.finish_reason)),
             Usage(n_reply_tokens=len(drawn.token_ids)),
-            opened=opened_reasoning(tokenizer, output.prompt_token_ids),
+            opened=local.opened_reasoning(tokenizer, output.prompt_token_ids),
         )
 
     def _sampling_params(self, seed: int) -> Any:

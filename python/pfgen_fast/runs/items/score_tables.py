@@ -25,20 +25,8 @@ from ...rewards.references.metrics import lower_is_better
 from ...tables.formats import column_names, format_of, is_table, reader_of
 from ...tables.table_rows import STANDARD_STREAM, ChosenColumns, RowBatch
 from ...tables.text_rows import text_batches
-from . import lm_eval_logs
+from . import lm_eval_logs, score_columns
 from .item_table import ItemScores
-from .score_columns import (
-    NO_NAME,
-    OUR_SCORES,
-    Codes,
-    ColumnNames,
-    Locate,
-    is_empty,
-    location_of_row,
-    score_of,
-    scores_of,
-    used_columns,
-)
 from .score_rows import ScoreRows
 
 _DEEPEST = 5
@@ -50,14 +38,14 @@ _N_CELLS = 1 << 20
 
 
 def read_item_scores(
-    paths: Sequence[str | Path], columns: ColumnNames | None = None, *, encoding: str | None = None
+    paths: Sequence[str | Path], columns: score_columns.ColumnNames | None = None, *, encoding: str | None = None
 ) -> ItemScores:
     """Reads the scores of models on items from tables and from the samples of lm-evaluation-harness.
 
     A table without models is one model with the name of its file. If several paths have scores of the same items for
     the same model, each of these paths is a model.
     """
-    rows, columns = ScoreRows(), columns or ColumnNames()
+    rows, columns = ScoreRows(), columns or score_columns.ColumnNames()
     places = [place for path in paths for place in _matches(os.fspath(path))]
     for place, label in zip(places, _labels(places), strict=True):
         rows.sources.append(label)
@@ -73,7 +61,7 @@ def read_item_scores(
     return rows.item_scores()
 
 
-def item_scores_of_table(table: Any, columns: ColumnNames | None = None) -> ItemScores:
+def item_scores_of_table(table: Any, columns: score_columns.ColumnNames | None = None) -> ItemScores:
     """Reads the scores of models on items from a table in memory.
 
     Args:
@@ -91,7 +79,7 @@ def item_scores_of_table(table: Any, columns: ColumnNames | None = None) -> Item
     rows = ScoreRows(sources=["table"])
     parts = _parts_of(table)
     first = next(parts)
-    layout = _Layout.of(first, columns or ColumnNames(), rows, "the table")
+    layout = _Layout.of(first, columns or score_columns.ColumnNames(), rows, "the table")
     layout.add(chain((first,), parts), rows, lambda row: f"the table, row {row + 1}")
     return rows.item_scores()
 
@@ -175,12 +163,12 @@ def _stem(path: Path) -> str:
     return path.with_suffix("").stem if compression(path) else path.stem
 
 
-def _add_file(rows: ScoreRows, path: str, columns: ColumnNames, encoding: str | None) -> None:
+def _add_file(rows: ScoreRows, path: str, columns: score_columns.ColumnNames, encoding: str | None) -> None:
     read = reader_of(path, encoding)
     name = "stdin" if path == STANDARD_STREAM else path
     n_columns = 1 if path == STANDARD_STREAM else len(column_names(path, encoding))
     n_rows = max(1, min(_N_ROWS, _N_CELLS // max(n_columns, 1)))
-    locate = partial(location_of_row, path, encoding)
+    locate = partial(score_columns.location_of_row, path, encoding)
     with contextlib.closing(read(ChosenColumns(), n_rows)) as parts:
         first = next(parts)
         layout = _Layout.of(first, columns, rows, name)
@@ -221,25 +209,25 @@ def _parts_of(table: Any) -> Iterator[RowBatch]:
 class _Layout:
     """How the columns of a table are used."""
 
-    def __init__(self, columns: ColumnNames, models: Sequence[str], name: str) -> None:
+    def __init__(self, columns: score_columns.ColumnNames, models: Sequence[str], name: str) -> None:
         self.columns = columns
         self.models = models  # columns of models in a wide table
         # Tables that `score` wrote have no column of trials, and may have several answers to a question.
-        self.has_repeats = not columns.trial and not set(columns.score).isdisjoint(OUR_SCORES)
+        self.has_repeats = not columns.trial and not set(columns.score).isdisjoint(score_columns.OUR_SCORES)
         self._n_seen: Counter[tuple[int, int]] = Counter()  # number of rows of each model and item
         self.name = name  # for messages
 
     @classmethod
-    def of(cls, part: RowBatch, named: ColumnNames, rows: ScoreRows, name: str) -> _Layout:
+    def of(cls, part: RowBatch, named: score_columns.ColumnNames, rows: ScoreRows, name: str) -> _Layout:
         """The layout of a table from its first rows; guesses become remarks."""
-        columns, guesses = used_columns(named, part.names, name)
+        columns, guesses = score_columns.used_columns(named, part.names, name)
         models: list[str] = []
         remarks = [guesses] if guesses else []
         if not columns.score:
             free = [column for column in part.names if column and column not in columns.labels]
             numbers = [column for column in free if _has_numbers(part, column)]
             if len(numbers) == 1 or (columns.model and len(numbers) > 1):
-                columns = ColumnNames(**{**vars(columns), "score": tuple(numbers)})
+                columns = score_columns.ColumnNames(**{**vars(columns), "score": tuple(numbers)})
                 remarks.append(f"read scores from {few_names(list(map(repr, numbers)))}, columns with numbers")
             elif numbers:
                 models = numbers
@@ -265,7 +253,7 @@ class _Layout:
         """The columns to read."""
         return tuple(dict.fromkeys([*self.columns.labels, *self.columns.score, *self.models]))
 
-    def add(self, parts: Iterator[RowBatch], rows: ScoreRows, locate: Locate) -> None:
+    def add(self, parts: Iterator[RowBatch], rows: ScoreRows, locate: score_columns.Locate) -> None:
         """Adds all rows."""
         n_rows = 0
         for part in parts:
@@ -273,15 +261,17 @@ class _Layout:
                 self._add(part, rows, locate, n_rows)
             n_rows += len(part)
 
-    def _add(self, part: RowBatch, rows: ScoreRows, locate: Locate, n_rows_before: int) -> None:
+    def _add(self, part: RowBatch, rows: ScoreRows, locate: score_columns.Locate, n_rows_before: int) -> None:
         columns, n_models = self.columns, len(self.models) or 1  # scores in each row
 
-        def codes(kind: str, *, may_be_empty: bool = False) -> Codes:
+        def codes(kind: str, *, may_be_empty: bool = False) -> score_columns.Codes:
             column = getattr(columns, kind)
             if not column:
-                return np.full(len(part), NO_NAME, dtype=np.int32)
+                return np.full(len(part), score_columns.NO_NAME, dtype=np.int32)
             names = getattr(rows, f"{kind}s")
-            numbers: Codes = names.numbers(part.values(column), column, part.location, may_be_empty=may_be_empty)
+            numbers: score_columns.Codes = names.numbers(
+                part.values(column), column, part.location, may_be_empty=may_be_empty
+            )
             return numbers
 
         item, trial, metric = codes("item"), codes("trial"), codes("metric")
@@ -309,9 +299,9 @@ class _Layout:
                 locate=lambda row: locate(n_rows_before + row // n_models),
             )
 
-    def _repeats(self, model: Codes, item: Codes, rows: ScoreRows) -> Codes:
+    def _repeats(self, model: score_columns.Codes, item: score_columns.Codes, rows: ScoreRows) -> score_columns.Codes:
         """The trial of each row: an item that a model has answered before has another trial."""
-        trial = np.full(len(item), NO_NAME, dtype=np.int32)
+        trial = np.full(len(item), score_columns.NO_NAME, dtype=np.int32)
         for row, pair in enumerate(zip(model.tolist(), item.tolist(), strict=True)):
             self._n_seen[pair] += 1
             if self._n_seen[pair] > 1:
@@ -320,7 +310,7 @@ class _Layout:
         return trial
 
     def _scores(self, part: RowBatch, column: str, rows: ScoreRows) -> Floats:
-        score, has_words = scores_of(part.values(column), column, part.location)
+        score, has_words = score_columns.scores_of(part.values(column), column, part.location)
         if has_words:
             rows.remark("true and false count as 1 and 0", self.name)
         n_empty = 0 if self.models else int(np.isnan(score).sum())
@@ -333,5 +323,5 @@ def _has_numbers(part: RowBatch, column: str) -> bool:
     """Whether most of the first cells of a column that are not empty are numbers."""
     values = part.values(column)
     values = values if isinstance(values, list) else values.slice(0, 1000).to_pylist()
-    cells = [cell for cell in values[:1000] if not is_empty(cell)]
-    return sum(score_of(cell) is not None for cell in cells) * 2 > len(cells)
+    present = [cell for cell in values[:1000] if not score_columns.is_empty(cell)]
+    return sum(score_columns.score_of(cell) is not None for cell in present) * 2 > len(present)
