@@ -16,11 +16,11 @@ MOST_LINES = 400
 UNSEARCHABLE = ("found", "one", "each", "made", "said", "given")
 GENERATED = ("normalisation_table.cpp", "unicode_table.cpp")
 MOST = {
-    "lines of the package": 56_641,
+    "lines of the package": 54_100,
     "files of the package": 350,
     "files, of 1,000 lines": 6,
-    "lines of tests": 43_522,
-    "lines of makers": 3_011,
+    "lines of tests": 43_000,
+    "lines of makers": 3_000,
     "modules of makers": 25,
     "imports, of 1,000 lines": 80,
     "functions of three lines or fewer, of 1,000": 276,

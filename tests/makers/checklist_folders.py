@@ -146,8 +146,8 @@ def change(path: Path, what: Callable[[list[dict[str, Any]]], object]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def write_checkout(folder: Path, *, without: tuple[str, ...] = ()) -> Path:
-    """Writes a checkout; `without` names what is missing: an area, "lengths", "weights", "prompts" or "files"."""
+def write_checkout(folder: Path) -> Path:
+    """Writes a checkout."""
 
     def tasks(area: str, length: str | None) -> list[dict[str, Any]]:
         return [
@@ -162,21 +162,17 @@ def write_checkout(folder: Path, *, without: tuple[str, ...] = ()) -> Path:
         ]
 
     for area, categories in CATEGORIES.items():
-        if area not in without:
-            write_lines(folder / f"data/main_data/{area}.jsonl", tasks(area, None))
-        if "files" not in without:
-            asked = {category: questions_of(category) for category in categories}
-            write_lines(folder / f"checklists/{area}_checklist.json", [asked])
-    for length in () if "lengths" in without else ("2k", "16k"):
+        write_lines(folder / f"data/main_data/{area}.jsonl", tasks(area, None))
+        asked = {category: questions_of(category) for category in categories}
+        write_lines(folder / f"checklists/{area}_checklist.json", [asked])
+    for length in ("2k", "16k"):
         write_lines(folder / f"data/length_constrained_data/{WEIGHTED}_{length}.jsonl", tasks(WEIGHTED, length))
-    if "weights" not in without:
-        sizes = {category: len(questions_of(category)) for listed in CATEGORIES.values() for category in listed}
-        weights = {category: [100 / n] * n for category, n in sizes.items()}
-        script = folder / "results/scripts/compute.py"
-        script.parent.mkdir(parents=True, exist_ok=True)
-        script.write_text(f"import nothing_of_this_name\nWEIGHT_DICT = {weights!r}\nraise SystemExit\n")
-    if "prompts" not in without:
-        (folder / "llm_judge.py").write_text(PROMPTS)
+    sizes = {category: len(questions_of(category)) for listed in CATEGORIES.values() for category in listed}
+    weights = {category: [100 / n] * n for category, n in sizes.items()}
+    script = folder / "results/scripts/compute.py"
+    script.parent.mkdir(parents=True, exist_ok=True)
+    script.write_text(f"import nothing_of_this_name\nWEIGHT_DICT = {weights!r}\nraise SystemExit\n")
+    (folder / "llm_judge.py").write_text(PROMPTS)
     for model in MODELS:
         for area in CATEGORIES:
             for kind in ("generations", "judgements"):

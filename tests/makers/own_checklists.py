@@ -6,7 +6,7 @@
 
 import hashlib
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -82,13 +82,13 @@ def verdicts(suite: ChecklistSuite, task: ChecklistTask, skill: int) -> tuple[fl
     return tuple(suite.levels[max(0, min(4, skill - (place + number) % 3))] for place in range(n))
 
 
-def judgement_of(suite: ChecklistSuite, answer: Answer, skill: int, reason: str, **changes: object) -> Judgement:
+def judgement_of(suite: ChecklistSuite, answer: Answer, skill: int, reason: str) -> Judgement:
     task = suite.by_key[answer.id, answer.length]
     scores = verdicts(suite, task, skill)
     reasons = tuple(f"{reason} {number} about {task.id}." for number in range(len(scores)))
     judgement = Judgement(answer.id, answer.sha256, scores, answer.length, judge=JUDGE)
     judgement = replace(judgement, version="judge-2025-01-01 fp_7", reasons=reasons, profile="plain")
-    return replace(judgement, checklist_sha256=suite.checklist(task).sha256, **changes)  # type: ignore[arg-type]
+    return replace(judgement, checklist_sha256=suite.checklist(task).sha256)
 
 
 def judged_run(
@@ -101,16 +101,11 @@ def judged_run(
     has_answers: bool = True,
     leave_out: Sequence[str] = (),
     reason: str = "A reason for question",
-    ratings: int = 1,
 ) -> Run:
     """A run that is named after its folder, with judgements as good as `skill`, which is up to 4."""
     answers = [answer_to(task, folder.name) for task in suite.tasks if task.id not in leave_out]
     answers = [Answer(answer.id, (texts or {}).get(answer.id, answer.response), answer.length) for answer in answers]
-    rows = [
-        judgement_of(suite, answer, skill - rating, reason, rating=rating + 1)
-        for answer in answers
-        for rating in range(ratings)
-    ]
+    rows = [judgement_of(suite, answer, skill, reason) for answer in answers]
     write_run(folder, answers if has_answers else (), rows, {"model": name or folder.name})
     return open_runs([folder])[0]
 
@@ -146,9 +141,6 @@ CATEGORIES = (("letters", "complaint"), ("letters", "thanks"), ("stories", "fabl
 N_OF_CATEGORY = 12
 MODELS = ("alpha", "beta", "gamma", "delta")
 
-Change = Callable[[str, Judgement], Judgement]
-"""What becomes of a model's judgement."""
-
 
 def suite_of_36(weights: tuple[float, ...] = (25.0,) * 4) -> ChecklistSuite:
     """A suite with two areas and three categories, each with four questions and twelve tasks."""
@@ -178,11 +170,6 @@ def judged_models(suite: ChecklistSuite) -> dict[str, list[Judgement]]:
             for task in suite.tasks
         ]
     return by_name
-
-
-def changed(judgements: Mapping[str, list[Judgement]], change: Change) -> dict[str, list[Judgement]]:
-    """The judgements after a change."""
-    return {model: [change(model, entry) for entry in listed] for model, listed in judgements.items()}
 
 
 def write_judged(folder: Path, judgements: Mapping[str, list[Judgement]]) -> Path:

@@ -6,22 +6,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pfgen_fast.lab.checklists.marks import Mark
+from pfgen_fast.lab.checklists.marks import Mark, place_of
 from pfgen_fast.lab.checklists.tasks import ChecklistTask
 
 
 def marked(task: ChecklistTask, answer: str, annotator: str, verdicts: Sequence[float], overall: float) -> Mark:
     """A mark of an answer, which its hash names."""
-    return Mark(
-        id=task.id,
-        length=task.length,
-        annotator=annotator,
-        area=task.area,
-        category=task.category,
-        response_sha256=answer,
-        verdicts=tuple(verdicts),
-        overall=overall,
-    )
+    place = place_of(task, {"annotator": annotator})
+    return Mark(**place, response_sha256=answer, verdicts=tuple(verdicts), overall=overall)
 
 
 def row_of(mark: Mark, **others: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from makers.own_checklists import changed, judged_models, own_suite, suite_of_36, write_judged, written
+from makers.own_checklists import judged_models, own_suite, suite_of_36, write_judged, written
 from makers.people import write_rows
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.annotations.annotation_rows import Header, export_lines
@@ -89,8 +89,11 @@ def test_lonely_methods_are_refused(runs):
 
 
 def test_overall_ratings_are_methods_and_equal_weights_only_where_they_differ(tmp_path):
-    overall = changed(FIRST, lambda _, judgement: replace(judgement, method="llm-eval", verdicts=(7.0,)))
-    runs = open_runs([write_judged(tmp_path / "runs", {model: [*FIRST[model], *overall[model]] for model in FIRST})])
+    rows = {
+        model: [*own, *(replace(row, method="llm-eval", verdicts=(7.0,)) for row in own)]
+        for model, own in FIRST.items()
+    }
+    runs = open_runs([write_judged(tmp_path / "runs", rows)])
     values = checklist_values(SUITE, runs)
     assert set(values.methods) == {"checklist", "avg-c", "llm-eval"}
     assert values.methods["llm-eval"]["alpha", ("fable-000", None, 1)] == 7

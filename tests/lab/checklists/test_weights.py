@@ -83,12 +83,12 @@ def test_weights_have_the_sum_100_equal_marks_no_r2_and_another_bound_is_kept() 
 @pytest.mark.parametrize(
     ("verdicts", "marks", "message"),
     [
-        ([], [], "no marks: expected at least one"),
-        ([[1, 0]], [1, 2], "1 rows of verdicts for 2 marks"),
-        ([[1, 0], [1]], [1, 2], "verdicts are not a table of numbers"),
-        ([[1, None]], [1], "row 0, question 1: the verdict is missing or no number"),
-        ([[1], [2]], [1, 1], "row 1, question 0: the verdict is 2; expected a number from 0 to 1; divide"),
-        ([[1], [1]], [1, 11], "row 1: the mark is 11; expected a number from 0 to 10"),
+        ([], [], r"verdicts of the shape \(0,\), marks of the shape \(0,\); expected a row"),
+        ([[1, 0]], [1, 2], r"verdicts of the shape \(1, 2\), marks of the shape \(2,\)"),
+        ([[1, 0], [1]], [1, 2], "verdicts or marks are not numbers"),
+        ([[1, None]], [1], "the verdict nan; expected"),
+        ([[1], [2]], [1, 1], "the verdict 2; expected a row of verdicts from 0 to 1"),
+        ([[1], [1]], [1, 13], "the mark 13; "),
     ],
 )
 def test_bad_marks_are_named(verdicts: Any, marks: Any, message: str) -> None:

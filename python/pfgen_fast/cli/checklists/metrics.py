@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ...base.errors import ChecklistError
-from ...base.table import shortened
 from ...base.untrusted_text import in_one_line
 from ..app import Exit, Json, Quiet, counting, exit_if_partial, note, print_json, print_tables
 from ..parser import Option, option_group
@@ -37,18 +36,8 @@ class ModelOutput:
         """The files and lines that cannot be read."""
         return Faults()
 
-    def of_each(self, paths: Sequence[Path], measure: Callable[[Run], T], *, needs_answers: bool = False) -> list[T]:
-        """The results of a function for each run. Reports unreadable runs, and exits with 2 if no run is readable.
-
-        If answers are needed, runs without answers are left out, unless no run has answers.
-        """
-        from ...lab.checklists.checklist_runs import open_runs
-
-        runs = open_runs(paths)
-        without = [run.key for run in runs if needs_answers and run.answers_path is None]
-        if 0 < len(without) < len(runs):
-            runs = [run for run in runs if run.key not in without]
-            note(f"no answers, only judgements: {shortened(', '.join(map(in_one_line, without)), 200)}")
+    def of_each(self, runs: Iterable[Run], measure: Callable[[Run], T]) -> list[T]:
+        """The results of a function for each run. Reports unreadable runs, and exits with 2 if no run is readable."""
         results = []
         for run in runs:
             try:
@@ -98,6 +87,7 @@ class ChecklistsMetrics:
 
     def __call__(self) -> None:
         from ...lab.checklists import answer_metrics as metrics
+        from ...lab.checklists.checklist_runs import open_runs
         from ...lab.checklists.checklist_suite import ChecklistSuite
         from ...tables.formats import check_value_table, writing_values
 
@@ -112,7 +102,8 @@ class ChecklistsMetrics:
                 answers = metrics.measure(run, measures, on_progress=count, on_fault=options.faults)
             return metrics.model_metrics(run.key, answers, measures)
 
-        models = options.of_each(self.runs, measured, needs_answers=True)
+        runs = open_runs(self.runs)  # those with judgements only are left out, unless all are so
+        models = options.of_each([run for run in runs if run.answers_path is not None] or runs, measured)
         if self.output is not None:
             types = {**metrics.ANSWER_COLUMNS, **dict.fromkeys(measures.names, float)}
             with writing_values(self.output, types, for_spreadsheets=True) as write:
@@ -144,6 +135,7 @@ class ChecklistsErrors:
 
     def __call__(self) -> None:
         from ...lab.checklists import error_modes as modes
+        from ...lab.checklists.checklist_runs import open_runs
         from ...lab.checklists.checklist_suite import ChecklistSuite
 
         options = self.options
@@ -152,6 +144,6 @@ class ChecklistsErrors:
         def counted(run: Run) -> ModelErrors:
             return modes.model_errors(run.key, modes.errors_of(run, rules, on_fault=options.faults), rules)
 
-        models = options.of_each(self.runs, counted)
+        models = options.of_each(open_runs(self.runs), counted)
         tables = modes.error_tables(models, with_areas=options.areas)
         options.finish(rules, (model.to_dict() for model in models), tables, profile=self.profile)

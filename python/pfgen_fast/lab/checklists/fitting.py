@@ -28,7 +28,7 @@ BOUND = 0.5
 """The smallest coefficient, in marks of 0 to 10."""
 
 _BEYOND = 2.0
-"""How far marks that are not whole numbers may be out of range: simulated rules with noise exceed both ends."""
+"""How far marks may be out of range: simulated rules with noise exceed both ends."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def fit_weights(verdicts: Any, marks: Any, *, bound: float = BOUND) -> FittedWei
 
     Args:
         verdicts: A row for each mark, with a verdict from 0 to 1 for each question.
-        marks: The marks of the whole answers, from 0 to 10; simulated ones (not whole numbers) from -2 to 12.
+        marks: The marks of the whole answers, from 0 to 10; simulated ones from -2 to 12.
         bound: The smallest coefficient.
 
     Raises:
@@ -83,7 +83,7 @@ def fit_weights(verdicts: Any, marks: Any, *, bound: float = BOUND) -> FittedWei
         >>> [round(weight, 3) for weight in fitted.weights], fitted.at_bound, fitted.rank
         ([44.444, 22.222, 33.333], (False, False, False), 3)
     """
-    rows, values = checked_marks(verdicts, marks)
+    rows, values = _checked(verdicts, marks)
     if not 0 <= bound <= HIGHEST_MARK:
         raise ChecklistError(f"the bound {bound:g}: expected a number from 0 to {HIGHEST_MARK:g}")
     fit = bounded_fit(rows, values, bound=bound)
@@ -100,41 +100,20 @@ def fit_weights(verdicts: Any, marks: Any, *, bound: float = BOUND) -> FittedWei
     )
 
 
-def checked_marks(verdicts: Any, marks: Any) -> tuple[Floats, Floats]:
+def _checked(verdicts: Any, marks: Any) -> tuple[Floats, Floats]:
     """Verdicts and marks as arrays."""
-    values = _numbers(marks, "marks", 1)
-    if not len(values):
-        raise ChecklistError("no marks: expected at least one")
-    rows = _numbers(verdicts, "verdicts", 2)
-    if len(rows) != len(values):
-        raise ChecklistError(f"{len(rows)} rows of verdicts for {len(values)} marks: expected one for each")
-    if not rows.shape[1]:
-        raise ChecklistError("verdicts without a question: expected at least one")
-    _check_range(rows, 1.0, "verdict", hint="; divide verdicts of 0 to 4 by 4")
-    are_whole = bool((values == np.floor(values)).all())
-    _check_range(values, HIGHEST_MARK, "mark", beyond=0.0 if are_whole else _BEYOND)
-    return rows, values
-
-
-def _numbers(values: Any, what: str, n_dimensions: int) -> Floats:
-    shape = "a number for each" if n_dimensions == 1 else "rows with a number for each question"
+    expected = "expected a row of verdicts from 0 to 1 for each mark, and marks from 0 to 10"
     try:
-        array = np.asarray(values, dtype=np.float64)
+        rows, values = np.asarray(verdicts, dtype=np.float64), np.asarray(marks, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ChecklistError(f"{what} are not a table of numbers: expected {shape}") from None
-    if array.ndim != n_dimensions:
-        raise ChecklistError(f"{what} of {array.ndim} dimensions: expected {shape}")
-    return array
-
-
-def _check_range(values: Floats, highest: float, what: str, *, beyond: float = 0.0, hint: str = "") -> None:
-    wrong = np.argwhere(~((values >= -beyond) & (values <= highest + beyond)))
-    if len(wrong):
-        row, *question = wrong[0].tolist()
-        place = f"row {row}" + "".join(f", question {number}" for number in question)
-        shown = f"{values[tuple(wrong[0])]:g}"
-        reason = "is missing or no number" if shown == "nan" else f"is {shown}"
-        raise ChecklistError(f"{place}: the {what} {reason}; expected a number from 0 to {highest:g}{hint}")
+        raise ChecklistError(f"verdicts or marks are not numbers; {expected}") from None
+    if rows.ndim != 2 or not rows.size or values.shape != rows.shape[:1]:
+        raise ChecklistError(f"verdicts of the shape {rows.shape}, marks of the shape {values.shape}; {expected}")
+    for name, array, low, high in (("verdict", rows, 0.0, 1.0), ("mark", values, -_BEYOND, HIGHEST_MARK + _BEYOND)):
+        outside = array[~((array >= low) & (array <= high))]
+        if outside.size:
+            raise ChecklistError(f"the {name} {outside[0]:g}; {expected}")
+    return rows, values
 
 
 CategoryKey = tuple[str, str]

@@ -104,10 +104,8 @@ def weights_of(value: Any) -> tuple[float, ...]:
 def questions_of(value: Any) -> tuple[str, ...]:
     """A check of a list of questions."""
     questions = items(value, _question)
-    if not questions:
-        raise Fault("expected at least one question, not an empty list")
-    if len(questions) > _MAX_QUESTIONS:
-        raise Fault(f"expected at most {_MAX_QUESTIONS} questions, not {len(questions)}")
+    if not 0 < len(questions) <= _MAX_QUESTIONS:
+        raise Fault(f"expected at least one question, and at most {_MAX_QUESTIONS}, not {len(questions)}")
     return questions
 
 
@@ -259,18 +257,15 @@ def _settings(value: Any) -> dict[str, Any]:
 
 def _areas(value: Any) -> tuple[str, ...]:
     areas = items(value, _name)
-    if twice := [area for area in areas if areas.count(area) > 1]:
-        raise Fault(f"the area '{in_one_line(twice[0])}' appears twice")
-    if not areas:
-        raise unexpected("at least one area", value)
+    if not areas or len(set(areas)) < len(areas):
+        raise unexpected("at least one area, and each once", value)
     return areas
 
 
 def _levels(value: Any) -> tuple[float, ...]:
     levels = items(value, finite)
     if len(levels) < 2 or levels[0] < 0 or levels[-1] > 1 or any(level >= next for level, next in pairwise(levels)):
-        listed = in_one_line(", ".join(f"{level:g}" for level in levels), 60)
-        raise Fault(f"expected at least two numbers from 0 to 1, ascending, not {listed or 'an empty list'}")
+        raise unexpected("at least two numbers from 0 to 1, ascending", value)
     return levels
 
 
