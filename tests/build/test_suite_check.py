@@ -50,6 +50,16 @@ def test_held_out_references_score_as_good_answers_and_worse_ones_lower():
     assert held[0].means[GOOD][0] == pytest.approx(reduced.score("Q01", out).average.mean())
 
 
+def test_a_suite_whose_answers_score_nothing_is_checked(call, make_suite):
+    """Empty answers, and rules that no answer meets in time."""
+    folder = make_suite({"answers": {"P": [*[" "] * 30, "氷"]}}, {"answers": {"P": ["氷"] * 30 + [""] * 30}})
+    code, out, _ = call("suite", "check", folder)
+    assert (code, "held-out references" in out) == (0, True)
+    folder = make_suite({"answers": {"P": ["a" * 40 + "!"] * 100}, "keywords": [{"t": "(a+)+$"}]})
+    code, out, err = call("suite", "check", folder)
+    assert (code, "takes longer than 0.5 s" in err, "held-out" in out) == (0, True, False)
+
+
 def test_small_sets_lose_no_answers():
     assert hold_out(Suite("made", (question(1, n_answers=19),))) == []
     assert [len(part.question.answers["N"]) for part in hold_out(Suite("made", (question(1, n_answers=20),)))] == [18]

@@ -6,6 +6,7 @@ ones made from them, are what a suite needs; warnings name what would mislead, w
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from ..base.table import Column, Table
 from ..base.untrusted_text import counted, few_names, in_one_line
 from ..oracle import Reading, position_and_name
 from ..scoring.scorer import Scorer
+from ..suite.keywords import pattern_time_limit
 from ..suite.questions import Question, some_references
 from ..suite.rules import AVERAGE_FIRST, PARTS
 from ..suite.suite import Suite
@@ -75,9 +77,9 @@ def hold_out(suite: Suite, *, threads: int | None = None) -> list[HeldOut]:
     """Scores reference answers of a suite against the others: every tenth of each set with at least 20 answers.
 
     Questions without such a set are left out, and so are those past 50, and answers past 100 for a question; both are
-    chosen evenly spaced.
+    chosen evenly spaced. Raises PatternTimeout for a keyword rule that takes too long on an answer.
     """
-    asked = [question for question in suite if any(len(texts) >= _LEAST for texts in question.answers.values())]
+    asked = [question for question in suite if any(map(_is_large, question.answers.values()))]
     asked = list(evenly_spaced(asked, N_QUESTIONS))
     n_code_points = sum(
         len(text) * (1 if question.tokenizer is None else 4)
@@ -90,17 +92,23 @@ def hold_out(suite: Suite, *, threads: int | None = None) -> list[HeldOut]:
     taken: dict[str, list[str]] = {}
     kept = []
     for question in asked:
-        sets = {name: list(texts) for name, texts in question.answers.items()}
-        large = [texts for texts in sets.values() if len(texts) >= _LEAST]
-        out = [text for texts in large for text in texts[::_EVERY] if text]
-        for texts in large:
-            del texts[::_EVERY]
+        sets, out = dict(question.answers), []
+        for name, texts in question.answers.items():
+            if _is_large(texts):
+                written = list(filter(str.strip, texts))
+                out += written[::_EVERY]
+                sets[name] = tuple(text for place, text in enumerate(written) if place % _EVERY)
         taken[question.question_id] = list(evenly_spaced(out, N_ANSWERS))
-        kept.append(replace(question, answers=MappingProxyType({name: tuple(texts) for name, texts in sets.items()})))
+        kept.append(replace(question, answers=MappingProxyType(sets)))
     if not kept:
         return []
     scorer = Scorer(Suite(suite.name, tuple(kept), suite.metadata_hash), threads=threads)
-    return [_held_out(scorer, question, taken) for question in kept]
+    with pattern_time_limit():
+        return [_held_out(scorer, question, taken) for question in kept]
+
+
+def _is_large(texts: Sequence[str]) -> bool:
+    return sum(map(bool, map(str.strip, texts))) >= _LEAST
 
 
 def _held_out(scorer: Scorer, question: Question, taken: Mapping[str, Sequence[str]]) -> HeldOut:
@@ -169,7 +177,11 @@ def held_out_table(held: Sequence[HeldOut]) -> Table:
         *map(Column, ("score", *PARTS)),
         Column("share", "of a reference", form="{:.1%}".format),
     ]
-    return Table(columns, [(kind, *means, means[0] / whole) for kind, means in by_kind.items()], name="held_out")
+    return Table(
+        columns,
+        [(kind, *means, means[0] / whole if whole else None) for kind, means in by_kind.items()],
+        name="held_out",
+    )
 
 
 def _means(held: Sequence[HeldOut], kind: str) -> list[float]:
@@ -245,7 +257,7 @@ def _length_warnings(held: Sequence[HeldOut]) -> Iterator[str]:
 
 
 def _score_warnings(held: Sequence[HeldOut]) -> Iterator[str]:
-    good = _means(held, GOOD)[0]
+    good = _means(held, GOOD)[0] or math.inf
     if (share := _means(held, CUT)[0] / good) > _MOST_OF_CUT:
         yield (
             f"reference answers without their last third score {share:.2f} of whole ones (expected at most "

@@ -152,8 +152,9 @@ class SuiteCheck:
         source = source_or_here(self.suite)
         faults = find_faults(source)
         loaded = None if faults else Suite.load(source)
-        held = [] if loaded is None else hold_out(loaded, threads=self.threads)
-        warnings = [] if loaded is None else [*slow_patterns(loaded), *suite_warnings(loaded, held)]
+        slow = list(slow_patterns(loaded or ()))
+        held = [] if loaded is None or slow else hold_out(loaded, threads=self.threads)
+        warnings = slow if loaded is None else [*slow, *suite_warnings(loaded, held)]
         caution(*warnings)
         if self.as_json:
             table = held_out_table(held).to_dicts()
