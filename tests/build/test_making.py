@@ -90,6 +90,16 @@ def test_prompts_become_a_suite_with_a_card_and_a_config_to_edit(make, tmp_path)
         assert len(server.requests) == n_requests + 3 * 15
 
 
+def test_a_single_prompt_has_no_examples(make, tmp_path):
+    (tmp_path / "prompts.txt").write_text("Pourquoi le ciel est-il bleu ?", encoding="utf-8")
+    with serving(reply) as server:
+        arguments = ("-e", "openai", "--base-url", server.base_url, "-m", "org/a", "-n", 30, "--style", "ten words")
+        assert make(*arguments, "--accept-keywords")[0] == 0
+    systems = {request.body["messages"][0]["content"] for request in server.requests}
+    assert systems == {"Answer the user's question in its language, in ten words."}
+    assert len(Suite.load("fr")) == 1
+
+
 def test_a_model_that_answers_nothing_is_named_after_three_questions(make, tmp_path):
     with serving(reply) as server:
         code, out, err = make("-e", "openai", "--base-url", server.base_url, "-m", "unknown", "-n", 30)

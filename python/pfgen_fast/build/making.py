@@ -233,7 +233,7 @@ class SuiteMaker:
         """A suite of each question of a step, whose prompts have the sample answers of the other questions."""
         whole = Suite(self.output.name, tuple(self._questions))
         instructions: dict[str, str] = self._top.get("instructions", {})
-        if step.folder.name == "first":
+        if not step.generation.setting.num_examples or len(self._asked) < 2:
             form = f"in its language, in {self.style}."
             instructions = {"qa": f"Answer the question {form}", "chat": f"Answer the user's question {form}"}
             instructions["examples_heading"] = ""
