@@ -215,6 +215,11 @@ def test_references_are_the_first_of_other_families(answers, tmp_path):
         ("prompt,model,score\na,x,1\n", {"metrics": ["chrf"]}, "'chrf': expected a column of answers"),
         ("prompt,model,answer\na,x,Ice\n", {"metrics": ["quality"]}, "unknown metric 'quality'.*or name a column"),
         ("prompt,model,answer\na,x,Ice\n", {"metrics": ["chrf:words"]}, "'chrf:words': expected best or mean"),
+        (
+            "prompt,model,answer\na,x,Ice\nb,y,Ice\n",
+            {"metrics": ["fluency:words,9,6"]},
+            "expected a limit above the tar",
+        ),
         ("prompt,model,answer\na,x,Ice\n", {"family": "maker"}, "column 'maker': no family of x"),
         ("prompt,text\na,Ice\n", {}, "expected a column of models"),
         ("prompt,model,answer\na,,Ice\n", {}, "line 2: column 'model' is empty"),

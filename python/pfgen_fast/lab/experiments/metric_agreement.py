@@ -216,9 +216,11 @@ def _figures(row: _Row) -> str:
 
 def _words(aligned: Sequence[tuple[Aligned, Sequence[_Row]]]) -> str:
     """What the figures are of."""
-    words = ["Intervals leave out one family at a time, and those of pairs are clustered by prompt."]
+    words = ["Intervals of correlations leave out one family at a time."]
     if any(len(part.pairs) for part, _ in aligned):
-        words.append("A metric that is equal for both answers of a pair agrees by half.")
+        words.append(
+            "Those of pairs are clustered by prompt; a metric that is equal for both answers of a pair agrees by half."
+        )
     for part, _ in aligned:
         if part.n_ties:
             words.append(f"{counted(part.n_ties, 'pair')} that {part.name} calls equal are left out.")

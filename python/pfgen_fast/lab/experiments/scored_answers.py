@@ -92,9 +92,11 @@ class Metric:
 
     def _lengths(self, typical: float) -> Lengths:
         numbers = (_LENGTH.fullmatch(length) for length in self.lengths)
-        ends = [float(match[1]) * (typical if match[2] else 1) for match in numbers if match]
-        target = max(1, round(ends[0]))
-        return lengths_of(target, max(target + 1, round(ends[1]))) or Lengths()
+        target, limit = (float(match[1]) * (typical if match[2] else 1) for match in numbers if match)
+        if not target < limit:
+            raise ExperimentError(f"metric {self.spec!r}: expected a limit above the target")
+        shortest = max(1, round(target))
+        return lengths_of(shortest, max(shortest + 1, round(limit))) or Lengths()
 
 
 @dataclass(eq=False)
