@@ -196,8 +196,8 @@ def rows_of(path: Path) -> Any:
     return list(table_rows(path))
 
 
-TABLE = [["item", "perturbation", "metric", "score", "rating", "level"]]
-TABLE += [[item, name, "f", 1, r, level] for item in "ab" for name, level in LEVELS.items() for r in (1, 2)]
+TABLE = [["item", "perturbation", "metric", "score", "level"]]
+TABLE += [[item, name, metric, 1, level] for item in "ab" for name, level in LEVELS.items() for metric in "fg"]
 TEXTS = {"text": "Ice floats.", "task": "qa", "language": "en", "question": "Why?", "references": ["It is light."]}
 ITEMS = [{"id": f"i{number}", **TEXTS, "perturbed": {"char_typo/minor": "Ice flaots."}} for number in range(3)]
 BUILD = {

@@ -14,7 +14,7 @@ from makers.documented import DOCS, without_code
 _NUMBER = re.compile(r"(?<![\w.,/-])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w|-\w)")
 _MEASURED = re.compile(r"(?<![\d.])[01]\.\d{3,}|\d of (?:the )?\d|\d\.\d+ %")
 _CONSTANTS = re.compile(
-    r"\b(?:0\.(?:0005|001|0025|005|0625|33333|5 %)|2\.5 %)(?!\d)"
+    r"\b(?:0\.(?:0005|001|0025|005|0625|33333|5 %)|2\.5 %|97\.5 %)(?!\d)"
 )  # of the rules, of options, of theorems
 _ELSEWHERE = re.compile(r"<!-- measured elsewhere: .*20\d\d.*?, .+ -->")
 _WRITTEN = re.compile(
