@@ -4,7 +4,6 @@ from pfgen_fast.build.answer_fit import (
     fit_answers,
     fit_sentences,
     fits,
-    lengths_for,
     mixed_scripts,
     script_of,
     text_figures,
@@ -55,8 +54,8 @@ def test_lengths_fit_answers_around_them_and_warnings_have_more_slack_than_decis
     [(1, (10, 15)), (17, (34, 51)), (292, (580, 870)), (500, (1000, 1500)), (10**6, (13_333, 19_999))],
 )
 def test_lengths_are_twice_and_three_times_the_median_in_round_numbers(median, lengths):
-    assert lengths_for(median) == Lengths(*lengths)
-    assert lengths_for(median).limit <= MAX_LIMIT
+    assert Lengths.fitting(median) == Lengths(*lengths)
+    assert Lengths.fitting(median).limit <= MAX_LIMIT
 
 
 def test_the_script_decides_the_unit_and_usual_lengths_stay_where_they_fit():

@@ -25,19 +25,25 @@ def rows_of(path):
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("settings", [{}, {"lowercase": True}, {"tokenize": "char", "reduce": "mean"}])
+SETTINGS = [
+    {},
+    {"lowercase": True},
+    {"tokenize": "char", "reduce": "mean"},
+    {"unit": "words", "lengths": "references"},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
 def test_the_rows_get_the_metrics_of_the_scorer_and_the_command_prints_the_signature(call, table, settings):
-    scorer = ReferenceScorer(["bleu", "chrf"], **settings)
+    scorer = ReferenceScorer(["bleu", "chrf", "fluency"], **settings)
     arguments = ["--lowercase"] * settings.get("lowercase", False)
-    arguments += [part for name in ("tokenize", "reduce") if name in settings for part in (f"--{name}", settings[name])]
-    code, out, err = call("score", *OPTIONS, *arguments, table, "-o", "out.jsonl")
+    arguments += [part for name, value in settings.items() if name != "lowercase" for part in (f"--{name}", value)]
+    code, out, err = call("score", *OPTIONS, "--metric", "fluency", *arguments, table, "-o", "out.jsonl")
     assert (code, err) == (0, "")
     assert out.split("\n", 1)[0] == "2 rows scored: out.jsonl"
     assert f"signature: {scorer.signature}" in out.replace("\n", "")
     scores = scorer.score([row["answer"] for row in ROWS], [row["refs"] for row in ROWS])
-    assert rows_of("out.jsonl") == [
-        {**row, "bleu": bleu, "chrf": chrf} for row, bleu, chrf in zip(ROWS, scores.bleu, scores.chrf, strict=True)
-    ]
+    assert rows_of("out.jsonl") == [{**row, **of_row} for row, of_row in zip(ROWS, scores, strict=True)]
 
 
 def test_a_filter_a_folder_and_json(call, table):

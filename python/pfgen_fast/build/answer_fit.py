@@ -114,13 +114,6 @@ def lengths_of(target: int | None = None, limit: int | None = None) -> Lengths |
     return pair
 
 
-def lengths_for(median: float) -> Lengths:
-    """Twice and three times the median length, in round numbers."""
-    step = 20 if median >= 50 else 2
-    target = min(max(10, step * round(2 * median / step)), MAX_LIMIT * 2 // 3)
-    return Lengths(target, target * 3 // 2)
-
-
 def fit_answers(
     figures: Mapping[str, Sequence[Mapping[str, Any]]],
     units: Mapping[str, Tokenizer | None],
@@ -150,7 +143,7 @@ def fit_answers(
     shared = {tokenizer: lengths or _shared_lengths(parts) for tokenizer, parts in by_unit.items()}
     decided = {}
     for question_id, part in answers.items():
-        pair = shared[part.tokenizer] or lengths_for(part.median)
+        pair = shared[part.tokenizer] or Lengths.fitting(part.median)
         is_usual = pair == Lengths() and part.median >= pair.target * 2 / 3
         goal = typical or (pair.target if is_usual else max(1, round(part.median)))
         decided[question_id] = Fit(part.tokenizer, pair, goal, part.script, part.median, part.share_over)
@@ -186,7 +179,7 @@ def _scripts(several: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 def _shared_lengths(parts: Sequence[_Answers]) -> Lengths | None:
     """The first lengths that fit all questions; None if no lengths do."""
-    pairs = (Lengths(), lengths_for(statistics.median(part.median for part in parts)))
+    pairs = (Lengths(), Lengths.fitting(statistics.median(part.median for part in parts)))
     return next((pair for pair in pairs if all(fits(pair, part.median) for part in parts)), None)
 
 

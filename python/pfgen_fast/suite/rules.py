@@ -53,6 +53,13 @@ class Lengths:
         """The lengths in a checked question file; the usual ones where it has none."""
         return cls(source["target"], source["limit"]) if "target" in source else cls()
 
+    @classmethod
+    def fitting(cls, median: float) -> Lengths:
+        """Twice and three times the median length of answers, in round numbers."""
+        step = 20 if median >= 50 else 2
+        target = min(max(10, step * round(2 * median / step)), MAX_LIMIT * 2 // 3)
+        return cls(target, target * 3 // 2)
+
     @property
     def source(self) -> dict[str, int]:
         """The keys that set them in a question file; none for the usual lengths."""

@@ -4,6 +4,8 @@ import copy
 import pickle
 import random
 import re
+from dataclasses import replace
+from statistics import median
 
 import duckdb
 import numpy as np
@@ -17,6 +19,8 @@ from makers.effort import examples
 from pfgen_fast import Question, ReferenceScorer, Suite, TrialsError
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.rewards.references.metrics import METRICS, NGRAM_METRICS
+from pfgen_fast.suite.rules import Lengths
+from pfgen_fast.suite.units import PatternTokenizer
 
 ALL = [*(name for name in METRICS if name not in NGRAM_METRICS), "rouge_3", "rep_2", "distinct_1"]
 ANSWERS = [
@@ -222,26 +226,47 @@ def test_a_scorer_is_sent_as_its_settings():
     assert pickle.loads(content).signature == scorer.signature
 
 
-def test_fluency_and_truthfulness_are_those_of_a_suite_made_of_the_references():
+NGRAM_SETTINGS = {
+    "characters": ({}, None, Lengths()),
+    "words of fitting lengths": ({"unit": "words", "lengths": "references"}, PatternTokenizer("words"), None),
+}
+
+
+@pytest.mark.parametrize("setting", NGRAM_SETTINGS)
+@pytest.mark.parametrize("metrics", [["fluency"], ["chrf", "truthfulness", "fluency"]])
+def test_fluency_and_truthfulness_are_those_of_a_suite_made_of_the_references(metrics, setting):
+    settings, tokenizer, lengths = NGRAM_SETTINGS[setting]
     rng = random.Random(7)
     words = ["Ice ", "floats ", "on ", "water ", "because ", "it ", "is ", "light", ".", "氷は", "浮く。"]
-    lists = [["".join(rng.choices(words, k=8)) for _ in range(100 + i)] for i in range(3)]
-    answers = ["Ice floats on water.", "x" * 160, None, "氷は浮く。", "", "It floats."]
-    references = [lists[0], lists[1], lists[0], lists[2], lists[1], None]
-    scorer = ReferenceScorer(["chrf", "truthfulness", "fluency"])
+    sizes = (1, 2, 30) if metrics == ["fluency"] else (100, 101, 102)
+    lists = [["".join(rng.choices(words, k=8)) for _ in range(size)] for size in sizes]
+    answers = ["Ice floats on water.", "x" * 160, None, "氷は浮く。", "", "It floats.", "on ice " * 40, lists[1][0]]
+    references = [lists[0], lists[1], lists[0], lists[2], lists[1], None, lists[2], lists[1]]
+    scorer = ReferenceScorer(metrics, **settings)
     for _ in range(2):  # compiled, then kept
         actual = scorer.score(answers, references, nulls="null")
-        assert actual.columns == ("chrf", "truthfulness", "fluency")
+        assert actual.columns == tuple(metrics)
         for row, (answer, row_references) in enumerate(zip(answers, references, strict=True)):
-            question = Question("Q", "?", {"A": tuple(row_references or ())})
+            figures = {name: actual[name][row] for name in metrics if name != "chrf"}
             if answer is None or row_references is None:
-                assert np.isnan([actual.fluency[row], actual.truthfulness[row]]).all()
-            else:
-                expected = Oracle(Suite("own", (question,))).score_one("Q", answer)
-                assert actual.fluency[row] == expected["fluency"]["A"]
-                assert actual.truthfulness[row] == expected["truthfulness"]["A"]
-    with pytest.raises(TrialsError, match=r"^references\[1\]: fluency and truthfulness need at least 100 .*, got 99$"):
-        scorer.score(["a", "b"], [lists[0], lists[0][:99]])
+                assert np.isnan(list(figures.values())).all()
+                continue
+            question = Question("Q", "?", {"A": tuple(row_references)}, tokenizer=tokenizer)
+            fitting = Lengths.fitting(median(map(question.n_units, row_references)))
+            question = replace(question, lengths=lengths or fitting)
+            expected = Oracle(Suite("own", (question,))).score_one("Q", answer)
+            assert figures == {name: expected[name]["A"] for name in figures}
+
+
+def test_references_without_any_unit_have_no_fluency_and_few_no_truthfulness():
+    references = [["", ""], [" "], ["Ice floats."]]
+    in_words = ReferenceScorer("fluency", unit="words").score(["Ice floats.", "", "Ice floats."], references)
+    assert in_words.fluency.tolist() == [0, 0, 1]
+    assert ReferenceScorer("fluency").score(["Ice"], [[""]]).fluency.tolist() == [0]
+    with pytest.raises(TrialsError, match=r"^references\[1\]: truthfulness needs at least 100 references, got 99$"):
+        ReferenceScorer(["truthfulness", "fluency"]).score(["a", "b"], [["a"] * 100, ["a"] * 99])
+    signature = ReferenceScorer(["fluency", "chrf"], unit="words", lengths="references").signature
+    assert "fluency(profile:leaderboard,unit:words,lengths:references)|chrf(nc:6" in signature
 
 
 # ---- What is no answer, no list of references or no setting

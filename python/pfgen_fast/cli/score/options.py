@@ -59,8 +59,8 @@ class TableScoring:
     metrics: list[str] | None = Option(
         None,
         "Compare answers with the references in their rows, by bleu, chrf, chrf++, rouge_1, rouge_2, rouge_l, "
-        "rouge_lsum, token_f1, exact_match, rep_4 or distinct_4, or with 100 references or more fluency or "
-        "truthfulness, without a suite. May be repeated.",
+        "rouge_lsum, token_f1, exact_match, rep_4, distinct_4 or fluency, or with 100 references or more truthfulness, "
+        "without a suite. May be repeated.",
         "--metric",
     )
     reference_columns: list[str] | None = Option(
@@ -76,6 +76,11 @@ class TableScoring:
     )
     lowercase: bool = Option(False, "With --metric: convert texts to lower case first.")
     reduce: options.Reduce = "best"
+    unit: Literal["characters", "words"] = Option("characters", "With --metric fluency: count characters or words.")
+    lengths: Literal["usual", "references"] = Option(
+        "usual",
+        "With --metric fluency: answers may have 100 units, or twice the median length of the references in the row.",
+    )
 
 
 @option_group

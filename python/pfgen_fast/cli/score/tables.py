@@ -24,7 +24,7 @@ from ...tables.streaming import score_table
 from ...tables.table_job import TableJob
 from ..app import counting, exit_if_partial, fail, note, print_json, print_line, print_table, shown, warn
 from ..suite_line import about_interval, fitting_suites, given_suite, print_origin, suite_or_here
-from .options import STDIN, ScoreOptions
+from .options import STDIN, ScoreOptions, TableScoring
 
 if TYPE_CHECKING:
     from ...rewards.references.reference_scorer import ReferenceScorer
@@ -73,11 +73,11 @@ def is_many(command: ScoreOptions) -> bool:
 def reference_scorer(command: ScoreOptions) -> ReferenceScorer | None:
     """The scorer of the reference metrics, if there are any; ends the command if they are combined with a suite."""
     tables = command.tables
+    usual = TableScoring()
+    settings = {name: getattr(tables, name) for name in ("tokenize", "lowercase", "reduce", "unit", "lengths")}
     of_metrics = {
         "--reference-column": tables.reference_columns,
-        "--tokenize": tables.tokenize,
-        "--lowercase": tables.lowercase,
-        "--reduce": tables.reduce != "best",
+        **{f"--{name}": value != getattr(usual, name) for name, value in settings.items()},
     }
     of_suites = {
         "--suite": command.suite,
@@ -94,9 +94,8 @@ def reference_scorer(command: ScoreOptions) -> ReferenceScorer | None:
         return None
     from ...rewards.references.reference_scorer import ReferenceScorer
 
-    settings = {"tokenize": tables.tokenize, "lowercase": tables.lowercase, "reduce": tables.reduce}
     try:
-        scorer = ReferenceScorer(tables.metrics, **settings, threads=command.threads)  # type: ignore[arg-type]
+        scorer = ReferenceScorer(tables.metrics, **settings, threads=command.threads)
     except ValueError as error:  # an unknown metric or tokenizer
         fail(str(error))
     if tables.reference_columns and not scorer.needs_references:

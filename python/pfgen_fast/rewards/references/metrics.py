@@ -30,8 +30,8 @@ _PLAIN = {
 }
 _WITH_ORDER = {"rouge": _CORE.rouge_n, "rep": _CORE.rep, "distinct": _CORE.distinct}
 _NUMBERED = re.compile(r"(rouge|rep|distinct)_([0-9]+)")
-NGRAM_METRICS = ("fluency", "truthfulness")
-"""The metrics of docs/scoring.md that need many references and no keyword rules."""
+NGRAM_METRICS = FLUENCY, TRUTHFULNESS = "fluency", "truthfulness"
+"""The metrics of docs/scoring.md that need no keyword rules, in the order of the core."""
 
 METRICS = (*_PLAIN, *NGRAM_METRICS, "rouge_1", "rouge_2", "rep_4", "distinct_2")
 """The names of the metrics; the numbers in names may be others."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 from ...base.errors import TrialsError
 from ...base.native import _core
 from ...base.untrusted_text import counted
-from .metrics import NGRAM_METRICS
+from ...suite.rules import Lengths
+from ...suite.units import PatternTokenizer, Spelling
+from .metrics import NGRAM_METRICS, TRUTHFULNESS
 
 NO_LIST = 0xFFFFFFFF
 """The number of a list that is missing."""
@@ -113,53 +116,76 @@ def _kind(value: object) -> str:
 
 
 FEWEST_REFERENCES = 100
-"""With fewer reference answers, unrelated answers would have high scores."""
+"""The fewest references for truthfulness: with fewer, unrelated answers would have high scores."""
 
 _MOST_KEPT = 256  # lists of which an index is kept
+_NO_UNIT = "\U0003ffff"  # a noncharacter; in place of references without any unit, so that every answer scores 0
 
 
 class NgramScores:
-    """Scores answers by lists of reference answers; keeps the indexes of the last lists."""
+    """Scores answers by lists of reference answers; keeps the indexes of the last lists.
 
-    def __init__(self) -> None:
-        self._indexes: dict[tuple[str, ...], _core.QuestionIndex] = {}
+    The units are words, or else characters, and the lengths fit those of each list, or else are the usual ones.
+    """
 
-    def score(self, answers: _core.TextColumn, lists: ReferenceLists, n_threads: int) -> dict[str, NDArray[np.float64]]:
-        """The columns `fluency` and `truthfulness`; raises TrialsError for a list that is too short."""
+    def __init__(self, *, in_words: bool, fits_lengths: bool) -> None:
+        self._tokenizer = PatternTokenizer("words") if in_words else None
+        self._fits_lengths = fits_lengths
+        self._questions: dict[tuple[str, ...], _core.Question] = {}
+
+    def score(
+        self, metrics: Collection[str], answers: _core.TextColumn, lists: ReferenceLists, n_threads: int
+    ) -> dict[str, NDArray[np.float64]]:
+        """The columns of these metrics; raises TrialsError for a list that is too short for truthfulness."""
+        columns = {name: np.full(len(answers), np.nan) for name in metrics}
         rows = np.flatnonzero(lists.numbers != NO_LIST)
-        columns = {name: np.full(len(answers), np.nan) for name in NGRAM_METRICS}
         if not rows.size:
             return columns
         numbers = lists.numbers[rows]
         sizes = np.diff(lists.begins)[numbers]
-        if sizes.min() < FEWEST_REFERENCES:
+        if TRUTHFULNESS in metrics and sizes.min() < FEWEST_REFERENCES:
             first = int((sizes < FEWEST_REFERENCES).argmax())
-            problem = f"fluency and truthfulness need at least {FEWEST_REFERENCES} references, got {sizes[first]}"
+            problem = f"truthfulness needs at least {FEWEST_REFERENCES} references, got {sizes[first]}"
             raise TrialsError(problem, column="references", row=int(rows[first]))
         texts, begins = lists.texts.tolist(), lists.begins.tolist()
         key_of_list = {number: tuple(texts[slice(*begins[number : number + 2])]) for number in set(numbers.tolist())}
         codes = {key: code for code, key in enumerate(dict.fromkeys(key_of_list.values()))}
-        questions = self._questions(list(codes), n_threads)
+        questions = self._read(list(codes), n_threads)
         names = {str(code): code for code in codes.values()}
         scorer = _core.Scorer(questions, names, 1, _core.FloatSum.compensated)
         all_codes = ["0"] * len(answers)
         for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
             all_codes[row] = str(codes[key_of_list[number]])
         scores = scorer.score(all_codes, answers, n_threads)
-        for i, column in enumerate(columns.values()):
-            column[rows] = scores.column(i)[rows]
+        for name, column in columns.items():
+            column[rows] = scores.column(NGRAM_METRICS.index(name))[rows]
         return columns
 
-    def _questions(self, keys: list[tuple[str, ...]], n_threads: int) -> list[_core.Question]:
-        indexes = dict(self._indexes)
-        new = [key for key in keys if key not in indexes]
-        compiled = _core.compile([[key] for key in new], _core.Profile.leaderboard, n_threads)
-        indexes.update(zip(new, compiled, strict=True))
-        by_age = dict.fromkeys((*keys, *reversed(indexes)))  # the lists of this batch are the youngest
-        self._indexes = {key: indexes[key] for key in reversed([*by_age][:_MOST_KEPT])}
-        return [
-            _core.Question(
-                index=indexes[key], rules=_core.KeywordRules([]), set_columns=[0], searchers=[], token_reader=None
-            )
-            for key in keys
+    def _read(self, keys: list[tuple[str, ...]], n_threads: int) -> list[_core.Question]:
+        """The lists as questions, of which the new ones are compiled."""
+        questions = dict(self._questions)
+        new = [key for key in keys if key not in questions]
+        spellings = [None if self._tokenizer is None else Spelling.learned(self._tokenizer, key) for key in new]
+        spelled = [
+            list(key) if spelling is None else spelling.spelled(key)
+            for key, spelling in zip(new, spellings, strict=True)
         ]
+        sets = [texts if any(texts) else [_NO_UNIT] for texts in spelled]
+        lengths = [self._lengths(texts).native for texts in sets]
+        compiled = _core.compile([[texts] for texts in sets], _core.Profile.leaderboard, n_threads, lengths)
+        for key, spelling, lengths_of_list, index in zip(new, spellings, lengths, compiled, strict=True):
+            questions[key] = _core.Question(
+                index=index,
+                rules=_core.KeywordRules([]),
+                set_columns=[0],
+                searchers=[],
+                token_reader=None,
+                lengths=lengths_of_list,
+                spelling=None if spelling is None else spelling.native,
+            )
+        by_age = dict.fromkeys((*keys, *reversed(questions)))  # the lists of this batch are the youngest
+        self._questions = {key: questions[key] for key in reversed([*by_age][:_MOST_KEPT])}
+        return [questions[key] for key in keys]
+
+    def _lengths(self, texts: Sequence[str]) -> Lengths:
+        return Lengths.fitting(median(map(len, texts))) if self._fits_lengths else Lengths()

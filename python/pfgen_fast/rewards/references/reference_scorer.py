@@ -131,6 +131,8 @@ def _table(
 
 
 Reduce = Literal["best", "mean"]
+Unit = Literal["characters", "words"]
+LengthsOf = Literal["usual", "references"]
 Smooth = Literal["exp", "floor", "add-k", "none"]
 
 _LARGEST_SETTING = 1e100  # so that scores are finite
@@ -143,12 +145,15 @@ class ReferenceScorer:
 
     Args:
         metrics: The names of the metrics: `bleu`, `corpus_bleu`, `chrf`, `chrf++`, `rouge_1`, `rouge_2` (any n),
-            `rouge_l`, `rouge_lsum`, `token_f1`, `exact_match`, `rep_4`, `distinct_2` (any n), `fluency`,
-            `truthfulness` (of docs/scoring.md, for at least 100 references in each row).
+            `rouge_l`, `rouge_lsum`, `token_f1`, `exact_match`, `rep_4`, `distinct_2` (any n), `fluency` and
+            `truthfulness` of docs/scoring.md (truthfulness needs at least 100 references in each row).
         reduce: What a score with several references is: `"best"`, as the usual libraries define it, or `"mean"` of the
             scores with each reference alone.
         tokenize: The tokenizer of all metrics that count tokens: `"13a"`, `"char"`, `"intl"`, `"zh"`, `"none"`, or a
             function from a text to a list of tokens. By default each metric has the tokenizer of its usual library.
+        unit: What fluency and truthfulness count: `"characters"` or `"words"`.
+        lengths: The target length and the limit of fluency and truthfulness: `"usual"` (100 and 150), or
+            `"references"`, twice and three times the median length of the references in the row.
         lowercase: Whether texts are compared in lower case; fluency and truthfulness are not.
         smooth: How BLEU treats n-grams without a match, as in sacrebleu: `"exp"`, `"floor"`, `"add-k"` or `"none"`.
         smooth_value: The value of `"floor"` (default 0.1) or `"add-k"` (default 1).
@@ -173,6 +178,8 @@ class ReferenceScorer:
     metrics: str | Sequence[str]
     _: KW_ONLY
     reduce: Reduce = "best"
+    unit: Unit = "characters"
+    lengths: LengthsOf = "usual"
     tokenize: str | Tokenize | None = None
     lowercase: bool = False
     smooth: Smooth = "exp"
@@ -190,6 +197,8 @@ class ReferenceScorer:
         if self.tokenize not in (None, *TOKENIZERS) and not callable(self.tokenize):
             raise ValueError(unknown_name("tokenizer", self.tokenize, TOKENIZERS))
         check_choice("reduce", self.reduce, get_args(Reduce))
+        check_choice("unit", self.unit, get_args(Unit))
+        check_choice("lengths", self.lengths, get_args(LengthsOf))
         check_choice("smooth", self.smooth, get_args(Smooth))
         for name, value in (("smooth_value", self._smooth_value), ("beta", self.beta)):
             if not isinstance(value, Real) or not 0 <= value <= _LARGEST_SETTING:
@@ -205,7 +214,7 @@ class ReferenceScorer:
 
     @cached_property
     def _ngram_scores(self) -> NgramScores:
-        return NgramScores()
+        return NgramScores(in_words=self.unit == "words", fits_lengths=self.lengths == "references")
 
     @cached_property
     def _native(self) -> _core.ReferenceScorer:
@@ -269,6 +278,8 @@ class ReferenceScorer:
             settings += [f"space:{yes[bool(self.whitespace)]}", f"eff:{yes[not self.eps_smoothing]}"]
         if metric.name in NGRAM_METRICS:
             settings.append("profile:leaderboard")
+            settings += [f"unit:{self.unit}"] * (self.unit != "characters")
+            settings += [f"lengths:{self.lengths}"] * (self.lengths != "usual")
         elif self.reduce != "best" and metric.needs_references and metric.name != CORPUS_BLEU:
             settings.append(f"refs:{self.reduce}")
         return settings
@@ -312,8 +323,8 @@ class ReferenceScorer:
             )
             names = [name for metric in self._wanted if metric.kind is not None for name in metric.columns]
             by_name = dict(zip(names, values, strict=True))
-            if not set(self.metrics).isdisjoint(NGRAM_METRICS):
-                by_name |= self._ngram_scores.score(column, lists, n_threads)
+            if wanted := set(self.metrics).intersection(NGRAM_METRICS):
+                by_name |= self._ngram_scores.score(wanted, column, lists, n_threads)
         return ReferenceScores(self, column, {name: by_name[name] for name in self.columns}, self._counts_of(counts))
 
     def _counts_of(self, counts: Counts) -> dict[str, Counts]:
