@@ -163,6 +163,8 @@ class SuiteCheck:
             warn(*faults)
             if held:
                 print_table(held_out_table(held))
+                if loaded is not None and len(held) < len(loaded):
+                    print_line((f"mean scores of {len(held):,} of {len(loaded):,} questions", "dim"))
             counts = [counted(n, noun) for n, noun in ((len(faults), "error"), (len(warnings), "warning")) if n]
             n_questions = "" if loaded is None else f" in {counted(len(loaded), 'question')}"
             print_line(fitted("", source, f": {' and '.join(counts) or 'no findings'}{n_questions}"))
