@@ -59,8 +59,6 @@ def test_a_metric_that_is_the_score_correlates_fully_over_the_answers_that_every
     item = result.over_answers(*(result.columns[name] for name in ("checklist", "quality")), np.arange(144))
     assert (item.n, item.value.cells, item.p) == (144, (1, None, None), 0)
     assert result.over_models("checklist", "quality").value.cells == (1, None, None)
-    tasks = result.model_means["checklist"][0]
-    assert [result.grid.tasks[task].length for task in tasks] == [None] * len(tasks)
     assert "quality goes best with checklist: Spearman 1.000" in correlate(result).answer
     some = metrics_file(tmp_path / "m.csv", lambda model, answer: None if answer.id.startswith("fable") else 1.0)
     result = correlated(Values(SUITE, {**values.methods, **metric_values(some, SUITE)}), draws=10)

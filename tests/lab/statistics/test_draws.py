@@ -11,7 +11,6 @@ from pfgen_fast import prediction_powered_mean
 from pfgen_fast.base.mean_interval import MeanInterval, mean_interval, quantile
 from pfgen_fast.lab.statistics.intervals_of_draws import (
     bootstrap_counts,
-    clustered_rate,
     interval_of_draws,
     resampled_means,
 )
@@ -21,35 +20,13 @@ from pfgen_fast.runs.trial_intervals import half_width
 NAN = math.nan
 
 
-def test_the_interval_of_a_mean_is_students_and_each_stratum_costs_a_degree_of_freedom():
-    values = np.array([3.0, 4.0, 9.0])
-    draws = bootstrap_counts(3, 20_000) @ values / 3
-    expected = mean_interval(values)
-    ends = interval_of_draws(expected.mean, draws, 3, scale="linear")
-    assert ends == pytest.approx((expected.low, expected.high), abs=0.15)
-    assert interval_of_draws(expected.mean, draws, 3, scale="linear", bounds=(0, 10)) == (0, 10)
-    values = np.array([0.0, 2.0, 10.0, 14.0])
+def test_the_interval_is_students_for_a_small_spread_and_each_stratum_costs_a_degree_of_freedom():
+    values = np.array([0.0, 2.0, 10.0, 14.0]) / 1000
     draws = np.hstack([bootstrap_counts(2, 20_000, seed=seed) for seed in (1, 2)]) @ values / 4
-    half = 4.302653 * math.sqrt((2 + 8) / 2 / 4)  # two degrees of freedom, and the mean variance within the strata
-    assert interval_of_draws(6.5, draws, 4, 2, scale="linear") == pytest.approx((6.5 - half, 6.5 + half), abs=0.1)
-
-
-def test_other_scales_stay_inside_their_range_and_are_about_linear_for_a_small_spread():
-    draws = 0.5 + 0.01 * np.random.default_rng(0).standard_normal(1000)
-    linear = interval_of_draws(0.5, draws, 30, scale="linear")
-    for scale in ("fisher", "logarithm", "share"):
-        assert interval_of_draws(0.5, draws, 30, scale=scale) == pytest.approx(linear, abs=2e-3)
-    wide = np.array([0.0, 1.0] * 50)
-    low, high = interval_of_draws(0.5, wide, 3)
+    half = 4.302653 * math.sqrt((2 + 8) / 2 / 4) / 1000  # two degrees of freedom, the mean variance within the strata
+    assert interval_of_draws(0.0065, draws, 4, 2) == pytest.approx((0.0065 - half, 0.0065 + half), abs=1e-4)
+    low, high = interval_of_draws(0.5, np.array([0.0, 1.0] * 50), 3)
     assert -1 < low < 0.5 < high <= 1
-    assert 0 < interval_of_draws(0.5, wide, 3, scale="logarithm")[0] < 0.5
-    assert interval_of_draws(0.5, wide, 3, scale="share") == pytest.approx((0, 1), abs=0.06)
-
-
-def test_a_share_at_a_limit_has_the_interval_of_as_many_tasks():
-    expected = clustered_rate([1.0] * 20, range(20))[1:]
-    assert interval_of_draws(1.0, np.ones(9), 20, scale="share") == expected
-    assert interval_of_draws(1.0, np.linspace(0.9, 1, 9), 20, scale="share") == expected
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from ...base.arrays import Counts, Floats, Ints
-from ..statistics.intervals_of_draws import Scale, bootstrap_counts, interval_of_draws
+from ..statistics.intervals_of_draws import bootstrap_counts, interval_of_draws
 from .checklist_suite import ChecklistSuite
 from .tasks import AnswerKey, ChecklistTask
-
-_SEEDS = 1 << 16
-"""The seed differs by part, so that parts of the same size have different draws."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +28,6 @@ class AnswerGrid:
     model_of: Ints
     task_of: Ints
     n_draws: int = 0
-    seed: int = 0
 
     @classmethod
     def of(
@@ -39,14 +35,14 @@ class AnswerGrid:
         suite: ChecklistSuite,
         places: Sequence[tuple[str, AnswerKey]],
         tasks: Iterable[ChecklistTask],
-        **drawn: int,
+        n_draws: int,
     ) -> AnswerGrid:
         """Makes a grid: `places` are the answers with their models, `tasks` the order of the tasks."""
         numbers = {task: number for number, task in enumerate(tasks)}
         models = {model: number for number, model in enumerate(dict.fromkeys(model for model, _ in places))}
         model_of = np.array([models[model] for model, _ in places], dtype=np.int64)
         task_of = np.array([numbers[suite.by_key[key[:2]]] for _, key in places], dtype=np.int64)
-        return cls(tuple(models), tuple(numbers), model_of, task_of, **drawn)
+        return cls(tuple(models), tuple(numbers), model_of, task_of, n_draws)
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
@@ -70,24 +66,16 @@ class AnswerGrid:
         counts = np.zeros((self.n_draws, len(self.tasks)), dtype=np.int32)
         for part in range(len(self.parts)):
             tasks = np.flatnonzero(self.part_of_task == part)
-            counts[:, tasks] = bootstrap_counts(len(tasks), self.n_draws, seed=self.seed * _SEEDS + part)
+            # Parts of the same size have different draws.
+            counts[:, tasks] = bootstrap_counts(len(tasks), self.n_draws, seed=part)
         return counts
 
-    def estimate(
-        self,
-        value: float | None,
-        draws: Floats,
-        tasks: Ints | None = None,
-        *,
-        scale: Scale = "fisher",
-        bounds: tuple[float, float] = (-math.inf, math.inf),
-    ) -> Estimate:
-        """A figure of some tasks (by default all) with its interval from draws of tasks within their part."""
+    def estimate(self, value: float | None, draws: Floats, tasks: Ints) -> Estimate:
+        """A figure of some tasks, from -1 to 1, with its interval from draws of tasks within their part."""
         if value is None or math.isnan(value):
             return Estimate(None)
-        parts = self.part_of_task if tasks is None else self.part_of_task[tasks]
-        ends = interval_of_draws(value, draws, len(parts), len(np.unique(parts)), scale=scale, bounds=bounds)
-        return Estimate(float(value), *ends)
+        parts = self.part_of_task[tasks]
+        return Estimate(float(value), *interval_of_draws(value, draws, len(parts), len(np.unique(parts))))
 
     @property
     def words(self) -> str:
@@ -99,29 +87,20 @@ class AnswerGrid:
             "tasks, or without spread, have none."
         )
 
-    def averages(self, values: Floats) -> tuple[Ints, Floats, Floats]:
-        """The means of the models over the parts that all models have, and these means in each draw.
+    def averages(self, values: Floats) -> list[float]:
+        """The means of the models over the parts that all models have; empty without such parts.
 
-        The parts are the areas, or the parts with a length if there are no areas. Their tasks come first.
+        The parts are the areas, or the parts with a length if there are no areas.
         """
-        n_models, n_tasks, part_of_task = len(self.models), len(self.tasks), self.part_of_task
-        cells = self.model_of * n_tasks + self.task_of
-        totals, counts = (
-            np.bincount(cells, column, n_models * n_tasks).astype(np.float64).reshape(n_models, n_tasks)
-            for column in (values, np.ones(len(cells)))
-        )
-        main = [number for task, number in zip(self.tasks, part_of_task.tolist(), strict=True) if task.length is None]
-        parts = [part_of_task == part for part in dict.fromkeys(main or part_of_task.tolist())]
-        parts = [inside for inside in parts if (counts[:, inside].sum(axis=1) > 0).all()]
-        if not parts:
-            return np.array([], np.int64), np.full(n_models, np.nan), np.full((self.n_draws, n_models), np.nan)
-        means, draws = [], []
-        for inside in parts:
-            total, drawn = np.array([math.fsum(row) for row in totals[:, inside].tolist()]), self.counts[:, inside]
-            means.append(total / counts[:, inside].sum(axis=1))
-            with np.errstate(invalid="ignore"):
-                draws.append((drawn @ totals[:, inside].T) / (drawn @ counts[:, inside].T))
-        return np.flatnonzero(np.any(parts, axis=0)), np.mean(means, axis=0), np.mean(draws, axis=0)
+        parts = np.array([part_of(task) for task in self.tasks])[self.task_of]
+        main = {part_of(task) for task in self.tasks if task.length is None} or set(parts.tolist())
+        means = [
+            [values[(self.model_of == model) & (parts == part)] for model in range(len(self.models))]
+            for part in self.parts
+            if part in main
+        ]
+        by_part = [[math.fsum(own) / len(own) for own in part] for part in means if all(map(len, part))]
+        return [math.fsum(column) / len(column) for column in zip(*by_part, strict=True)]
 
 
 @dataclass(frozen=True)

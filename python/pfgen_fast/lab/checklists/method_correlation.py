@@ -1,8 +1,7 @@
 """`correlate`: correlations of methods of scoring answers, over answers and over models.
 
 Coefficients are Spearman's. Intervals are from draws of whole tasks within each area, because the answers of all models
-to a task depend on one another; p-values, as in the literature, treat answers as independent. The interval over models
-holds the mean correlation over samples of as many tasks.
+to a task depend on one another; p-values, as in the literature, treat answers as independent.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ...base.untrusted_json import any_object, checked
 from ...base.untrusted_text import counted
 from ...tables.formats import table_rows
 from ..finding import Cell, Finding, finding_table
-from ..statistics.correlation import COMPARED_DIGITS, p_value, resampled_spearman, spearman, spearman_rows
+from ..statistics.correlation import COMPARED_DIGITS, p_value, resampled_spearman, spearman
 from .answer_grid import AnswerGrid, Estimate
 from .checklist_runs import Run
 from .checklist_scoring import score_judged_runs
@@ -184,18 +183,11 @@ class CorrelatedMethods:
         p = None if value is None else p_value(value, len(answers))
         return Coefficient(len(answers), self.grid.estimate(value, draws, used), p)
 
-    @cached_property
-    def model_means(self) -> dict[str, tuple[Ints, Floats, Floats]]:
-        """By method: the tasks, the mean of each model with equal weights of areas, and these means in each draw."""
-        return {name: self.grid.averages(column) for name, column in self.columns.items()}
-
     def over_models(self, first: str, second: str) -> Coefficient:
-        """The correlation of two methods over the means of models."""
-        (tasks, x, x_draws), (_, y, y_draws) = self.model_means[first], self.model_means[second]
-        value = spearman(x, y) if len(x) >= MIN_ANSWERS and not np.isnan(x).any() else None
-        draws = spearman_rows(x_draws, y_draws)
-        order = self.grid.estimate(value, draws, tasks, scale="linear", bounds=(-1.0, 1.0))
-        return Coefficient(len(x), order, None if value is None else p_value(value, len(x)))
+        """The correlation of two methods over the means of models; areas have equal weights."""
+        x, y = (self.grid.averages(self.columns[name]) for name in (first, second))
+        value = spearman(x, y) if len(x) >= MIN_ANSWERS else None
+        return Coefficient(len(self.grid.models), Estimate(value), None if value is None else p_value(value, len(x)))
 
 
 def correlated(values: Values, *, draws: int = 1000) -> CorrelatedMethods:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
@@ -18,7 +17,7 @@ from ...base.native import _core
 from ...base.table import Table
 from ...base.untrusted_text import counted, first_names, in_one_line
 from ..finding import Cell, Finding, finding_table
-from ..statistics.raters import Correlated, Figure, alpha, correlated, fleiss, mean_of, same_levels, tables_of
+from ..statistics.raters import Correlated, Figure, alpha, correlated, fleiss, mean_of, same_levels
 from .answer_grid import AnswerGrid, Estimate, with_ends
 from .checklist_runs import open_runs
 from .checklist_suite import ChecklistSuite
@@ -166,10 +165,7 @@ class MarkedAnswers:
         A judge's mean verdict counts as the nearest level.
         """
         both = np.flatnonzero((self.levels[i] >= 0) & (self.levels[j] >= 0))
-        no_groups = np.zeros(len(both), dtype=np.int64)
-        tables = tables_of(self.levels[[i, j]][:, both], no_groups, 1, len(self.suite.levels))
-        same, kappa = (float(value[0]) for value in same_levels(tables, self.suite.levels))
-        return len(both), None if math.isnan(same) else same, None if math.isnan(kappa) else kappa
+        return len(both), *same_levels(self.levels[i, both], self.levels[j, both], self.suite.levels)
 
 
 def agreement_finding(marks: MarkedAnswers, notes: Sequence[str] = ()) -> Finding:

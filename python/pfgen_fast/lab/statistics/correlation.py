@@ -162,17 +162,6 @@ COMPARED_DIGITS = 9
 """Number of decimals to which scores are compared, because sums in another order differ in the last digits."""
 
 
-def spearman_rows(x: Floats, y: Floats) -> Floats:
-    """Spearman's correlation of each row of x and the row of y; NaN if a row is constant or lacks a value."""
-    from scipy.stats import rankdata
-
-    middle = (x.shape[-1] + 1) / 2
-    a, b = (rankdata(column.round(COMPARED_DIGITS), axis=-1, nan_policy="propagate") - middle for column in (x, y))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        coefficients: Floats = (a * b).sum(axis=-1) / np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
-    return coefficients
-
-
 def p_value(coefficient: float, n: int) -> float | None:
     """The two-sided p-value of a correlation of n values, from Student's distribution; None below three values."""
     if n < 3:

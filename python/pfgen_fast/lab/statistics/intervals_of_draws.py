@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,41 +18,26 @@ from ...base.arrays import Counts, Floats, Ints
 from ...base.mean_interval import ROUNDING, mean_interval, quantile, wilson
 from ...runs.statistics.paired_tests import ALPHA, against, cluster_codes
 
-Scale = Literal["linear", "fisher", "logarithm", "share"]
-"""Where an interval is symmetric: means, coefficients from -1 to 1, sizes from 0 on, and shares (Wilson's interval)."""
 Ends = tuple[float | None, float | None]
 
 _MOST_UNDEFINED = 0.025
 """Share of the draws up to which undefined ones, such as those of one level only, are left out."""
 
 
-def interval_of_draws(
-    value: float,
-    draws: Floats,
-    n_clusters: int,
-    n_strata: int = 1,
-    *,
-    scale: Scale = "fisher",
-    bounds: tuple[float, float] = (-math.inf, math.inf),
-) -> Ends:
-    """The ends of Student's interval; None without spread, if too many draws are undefined, and at the scale's ends."""
+def interval_of_draws(value: float, draws: Floats, n_clusters: int, n_strata: int = 1) -> Ends:
+    """The ends of the interval of a coefficient from -1 to 1: Student's, on the scale of Fisher's transformation.
+
+    None without spread, if too many draws are undefined, and at -1 and 1.
+    """
     degrees, defined = n_clusters - n_strata, draws[~np.isnan(draws)]
     if math.isnan(value) or degrees < 1 or len(defined) < max(2, (1 - _MOST_UNDEFINED) * len(draws)):
         return None, None
-    if scale == "share":
-        return drawn_rate(value, defined.tolist(), n_clusters, n_strata)[1:]
-    # Not the spread on the scale, where a draw of 1 or 0 may be infinite.
-    half = quantile(degrees) * math.sqrt(defined.var() * n_clusters / degrees)
-    if half <= ROUNDING * np.abs(defined).max():
+    # Not the spread on the scale, where a draw of 1 is infinite.
+    half, slope = quantile(degrees) * math.sqrt(defined.var() * n_clusters / degrees), 1 - value * value
+    if half <= ROUNDING * np.abs(defined).max() or slope <= ROUNDING:
         return None, None
-    if scale == "fisher":
-        slope = 1 - value * value
-        ends = [math.tanh(math.atanh(value) + side * half / slope) for side in (-1, 1)] if slope > ROUNDING else []
-    elif scale == "logarithm":
-        ends = [value * math.exp(side * min(half / value, 700)) for side in (-1, 1)] if value > 0 else []
-    else:
-        ends = [value - half, value + half]
-    return (max(bounds[0], ends[0]), min(bounds[1], ends[1])) if ends else (None, None)
+    low, high = (math.tanh(math.atanh(value) + side * half / slope) for side in (-1, 1))
+    return low, high
 
 
 def clustered_rate(values: Sequence[float], clusters: Sequence[Hashable]) -> tuple[float, float, float]:
@@ -75,18 +60,6 @@ def clustered_rate(values: Sequence[float], clusters: Sequence[Hashable]) -> tup
         independent = math.fsum((value - share) ** 2 for value in values) / n
         effective = share * (1 - share) / max(variance, independent / n)
     return share, *wilson(share, effective, quantile(max(1, n_clusters - 1)))
-
-
-def drawn_rate(
-    share: float, draws: Sequence[float], n_clusters: int, n_strata: int = 1
-) -> tuple[float, float | None, float | None]:
-    """A share with the interval of `clustered_rate`, from the share in each draw of clusters within strata."""
-    if not len(draws):
-        return share, None, None
-    degrees = max(1, n_clusters - n_strata)
-    variance = float(np.var(draws)) * n_clusters / degrees
-    has_spread = variance > 1e-12 and 0 < share < 1
-    return share, *wilson(share, share * (1 - share) / variance if has_spread else n_clusters, quantile(degrees))
 
 
 _AT_ONCE = 1 << 16  # counts whose temporary arrays fit into the cache of a core

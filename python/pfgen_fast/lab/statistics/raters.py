@@ -130,29 +130,17 @@ def mean_of(figures: list[Figure]) -> Figure:
     return Figure(math.fsum(figure.value for figure in defined) / len(defined), means, used)
 
 
-def same_levels(tables: Any, levels: Sequence[float]) -> tuple[Floats, Floats]:
-    """The share of equal levels and quadratic kappa of two raters, from tables of the counts of each pair of levels.
+def same_levels(first: Ints, second: Ints, levels: Sequence[float]) -> tuple[float | None, float | None]:
+    """The share of equal levels and quadratic kappa of two raters, from the numbers of their levels.
 
-    Kappa is NaN if a rater gave only one level.
+    Both are None without common units, and kappa if a rater gave only one level.
     """
-    counts = np.asarray(tables, dtype=np.float64)
-    values = np.asarray(levels, dtype=np.float64)
-    first, second = counts.sum(axis=2), counts.sum(axis=1)
-    n = first.sum(axis=1)
-    weights = (values[:, np.newaxis] - values) ** 2
-    by_chance = (first[:, :, np.newaxis] * second[:, np.newaxis, :] * weights).sum(axis=(1, 2))
-    has_kappa = ((first > 0).sum(axis=1) > 1) & ((second > 0).sum(axis=1) > 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        kappa = np.where(has_kappa, 1 - (counts * weights).sum(axis=(1, 2)) * n / by_chance, np.nan)
-        return np.trace(counts, axis1=1, axis2=2) / n, kappa
-
-
-def tables_of(pair: Any, groups: Ints, n_groups: int, n_levels: int) -> Ints:
-    """Counts each pair of levels in each group."""
-    first, second = np.asarray(pair, dtype=np.int64)
-    cells = (groups * n_levels + first) * n_levels + second
-    counts: Ints = np.bincount(cells, minlength=n_groups * n_levels * n_levels).astype(np.int64)
-    return counts.reshape(n_groups, n_levels, n_levels)
+    if not len(first):
+        return None, None
+    a, b = np.asarray(levels, dtype=np.float64)[np.stack([first, second])]
+    by_chance = float(((a[:, np.newaxis] - b) ** 2).mean())
+    has_kappa = len(np.unique(a)) > 1 and len(np.unique(b)) > 1
+    return float((a == b).mean()), 1 - float(((a - b) ** 2).mean()) / by_chance if has_kappa else None
 
 
 def _or_nan(value: float | None) -> float:
