@@ -10,9 +10,9 @@ from collections import defaultdict
 from pathlib import Path
 
 from pfgen_fast import Generation, Scorer, ScoreTable, Suite
+from pfgen_fast.lab.discernment.discern import discern
 from pfgen_fast.lab.discernment.discernment_result import Discernment
 from pfgen_fast.lab.discernment.originals import from_suite
-from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.evaluators.ngram_evaluator import NgramEvaluator
 from pfgen_fast.runs.trials import Trials
 

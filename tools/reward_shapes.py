@@ -14,9 +14,9 @@ from pathlib import Path
 
 import sensitivity
 from pfgen_fast import Reward, Scorer, Suite
+from pfgen_fast.lab.discernment.discern import discern
 from pfgen_fast.lab.discernment.discernment_items import Collection
 from pfgen_fast.lab.discernment.originals import from_run, from_suite
-from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.evaluators.ngram_evaluator import NgramEvaluator
 from pfgen_fast.rewards.reward import RECOMMENDED, ShapeLike
 

@@ -14,8 +14,8 @@ from html import escape
 from pathlib import Path
 
 from pfgen_fast import Scorer, Suite
+from pfgen_fast.lab.discernment.discern import discern
 from pfgen_fast.lab.discernment.originals import from_run
-from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.evaluators.ngram_evaluator import NgramEvaluator
 from pfgen_fast.suite.rules import Profile
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from pfgen_fast import DiscernmentError
 from pfgen_fast._core import TextColumn
+from pfgen_fast.lab.discernment.discern import discern
 from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionItem
 from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan, perturbations_named
 from pfgen_fast.lab.discernment.model_damage import MADE
-from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.evaluators.evaluator import Item, Metric
 
 _SUBJECTS = ("Ice", "Snow", "Oak", "Cork", "Iron", "Sand", "Milk", "Rain", "Salt", "Glass", "Wax", "Coal")

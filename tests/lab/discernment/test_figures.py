@@ -19,7 +19,7 @@ from makers.tested_evaluators import (
 )
 from pfgen_fast import DiscernmentError
 from pfgen_fast.lab.discernment import discernment_result as result
-from pfgen_fast.lab.discernment.combined import common_rows, difference_rows
+from pfgen_fast.lab.discernment.combined_metrics import common_rows, difference_rows
 from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan
 from pfgen_fast.lab.discernment.discernment_result import COMMON_COLUMNS
 from pfgen_fast.lab.discernment.perturbing import Damage, texts_of

@@ -11,8 +11,8 @@ from makers.runs import make_run, trial_lines
 from pfgen_fast import Scorer
 from pfgen_fast.base.errors import DiscernmentError, TrialsError
 from pfgen_fast.lab.discernment import originals
+from pfgen_fast.lab.discernment.discern import discern
 from pfgen_fast.lab.discernment.originals import from_run, from_suite
-from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.evaluators.ngram_evaluator import NgramEvaluator
 from pfgen_fast.lab.statistics.signed_rank import signed_rank
 

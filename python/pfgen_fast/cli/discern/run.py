@@ -102,7 +102,7 @@ class DiscernRun:
 
     def __call__(self) -> None:
         from ...base.file_writing import check_folder
-        from ...lab.discernment.running import discern
+        from ...lab.discernment.discern import discern
         from ...lab.discernment.weights import open_weights
         from ...lab.evaluators.asking_evaluator import AskingEvaluator
         from ...lab.evaluators.ngram_evaluator import MetricsEvaluator

@@ -17,10 +17,10 @@ from ...runs.statistics.paired_tests import of_stratum
 from ..evaluators.evaluator import Metric
 from ..statistics.discernment_scores import FEW, RankIntervals, change_interval, is_noticed, rank_intervals
 from ..statistics.signed_rank import discernment_score, signed_rank
+from .damage_scoring import rows_of_tasks
 from .discernment_items import MIN_ITEMS
 from .discernment_plan import Perturbation
 from .discernment_result import CELL_COLUMNS, Curve, Rows, Scored, TableRow, number, whole, with_columns
-from .discernment_scoring import rows_of_tasks
 
 MISSING_AT_MOST = 0.2
 """The share of missing scores above which a cell is undefined."""
@@ -60,13 +60,8 @@ class TaskCells:
 
 def cells_of(scores: TaskScores) -> TaskCells:
     """Tests each cell of a task."""
-    # A rare change may be as large as any change, or as the difference of two originals.
-    largest = np.nanmax(scores.originals, axis=1) - np.nanmin(scores.originals, axis=1)
-    for chunk in scores.chunks():
-        changes = np.abs(np.nan_to_num(scores.originals - scores.damaged(chunk)))
-        largest = np.maximum(largest, changes.max(axis=(0, 2), initial=0))
-    chunks, parts = zip(*(_figures(scores, chunk, largest) for chunk in scores.chunks()), strict=True)
-    figures = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}
+    columns, parts = zip(*(_figures(scores, metric) for metric in range(len(scores.metrics))), strict=True)
+    figures = {name: np.stack([column[name] for column in columns], axis=1) for name in columns[0]}
     n_items = scores.n_possible[:, None]
     figures["n_missing"] = n_items - figures.pop("n_pairs")
     has_items = n_items >= MIN_ITEMS
@@ -74,31 +69,26 @@ def cells_of(scores: TaskScores) -> TaskCells:
     for name, matrix in figures.items():
         if name not in ("n_missing", *_COUNTS):
             figures[name] = np.where(is_defined, matrix, np.nan)
-    intervals = RankIntervals(*map(np.concatenate, zip(*parts, strict=True)))
+    intervals = RankIntervals(*(np.stack(part, axis=1) for part in zip(*parts, strict=True)))
     return TaskCells(scores, intervals, figures, is_defined, has_items[:, 0])
 
 
-def _figures(scores: TaskScores, chunk: slice, largest: Floats) -> tuple[dict[str, Floats], RankIntervals]:
-    damaged = scores.damaged(chunk)
-    n_perturbations, n_metrics, n_items = damaged.shape
-    originals = np.broadcast_to(scores.originals, damaged.shape)
-    pairs = originals.reshape(-1, n_items), damaged.reshape(-1, n_items)
-    tested = signed_rank(*pairs, clusters=scores.codes)
-    shape = (n_perturbations, n_metrics)
-    figures = {name: np.asarray(getattr(tested, name), np.float64).reshape(shape) for name in (*_COUNTS, *_TESTED)}
-    intervals = rank_intervals(*pairs, tested, scores.codes)
-    intervals = RankIntervals(*(part.reshape(*shape, *part.shape[1:]) for part in intervals))
+def _figures(scores: TaskScores, metric: int) -> tuple[dict[str, Floats], RankIntervals]:
+    """The figures of one metric, and their intervals, by perturbation."""
+    damaged, original = scores.damaged(metric), scores.originals[metric]
+    originals, changes = np.broadcast_to(original, damaged.shape), original - damaged
+    tested = signed_rank(originals, damaged, clusters=scores.codes)
+    intervals = rank_intervals(originals, damaged, tested, scores.codes)
+    figures = {name: np.asarray(getattr(tested, name), np.float64) for name in (*_COUNTS, *_TESTED)}
     figures["d_low"], figures["d_high"] = map(discernment_score, (intervals.log_p_high, intervals.log_p_low))
-    is_missing = np.isnan(damaged) | np.isnan(originals)
-    n_pairs = np.maximum(1, figures["n_pairs"])
     for name, values in (("mean_original", originals), ("mean_perturbed", damaged)):
+        sums = np.where(np.isnan(changes), 0.0, values).sum(axis=1)
         # + 0.0, because a mean of 0 times -1 is -0.0.
-        figures[name] = np.where(is_missing, 0.0, values).sum(axis=2) / n_pairs * scores.signs + 0.0
-    figures |= {name: np.full(shape, np.nan) for name in ("drop_low", "drop_high")}
-    for j, original in enumerate(scores.originals):
-        interval = change_interval(original - damaged[:, j], largest=float(largest[j]), clusters=scores.codes)
-        figures["drop_low"][:, j], figures["drop_high"][:, j] = interval
-    return figures, intervals
+        figures[name] = sums / np.maximum(1, figures["n_pairs"]) * scores.signs[metric] + 0.0
+    # A rare change may be as large as any change, or as the difference of two originals.
+    largest = max(np.nanmax(original) - np.nanmin(original), np.abs(np.nan_to_num(changes)).max(initial=0))
+    ends = change_interval(changes, largest=float(largest), clusters=scores.codes)
+    return figures | dict(zip(("drop_low", "drop_high"), ends, strict=True)), intervals
 
 
 def cell_rows(tasks: Sequence[TaskCells]) -> Rows:
@@ -118,9 +108,6 @@ def _rows_of(task: TaskCells) -> Iterator[TableRow]:
                 **{name: whole(task.figures[name][i, j]) for name in ("n_missing", "n_zero", "n")},
                 **{name: bool(matrix[i, j]) if is_defined else None for name, matrix in verdicts.items()},
             }
-
-
-_NUMBERS_AT_A_TIME = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,15 +161,10 @@ class TaskScores:
             "n_impossible": self.n_items - n_items,
         }
 
-    def damaged(self, numbers: slice | NDArray[np.intp]) -> Floats:
-        """Perturbations × metrics × items: the scores of some perturbations, with the signs of `originals`."""
-        return self.scored.damaged[numbers][:, self.places][:, :, self.rows] * self.signs[:, None]
-
-    def chunks(self) -> Iterator[slice]:
-        """The perturbations in chunks whose scores do not take much memory."""
-        size = max(1, _NUMBERS_AT_A_TIME // max(1, len(self.metrics) * self.n_items))
-        for begin in range(0, len(self.perturbations), size):
-            yield slice(begin, begin + size)
+    def damaged(self, metric: int) -> Floats:
+        """Perturbations × items: the scores of a metric, with the sign of `originals`."""
+        damaged: Floats = self.scored.damaged[:, self.places[metric]][:, self.rows] * self.signs[metric]
+        return damaged
 
 
 def by_task(scored: Scored) -> Iterator[TaskScores]:
@@ -255,9 +237,8 @@ def curves_of(task: TaskCells) -> Iterator[Curve]:
         if len(degrees) < 2:
             continue
         rates = [change.permille for change in degrees]
-        damaged = scores.damaged(rows)
         for j, metric in enumerate(scores.metrics):
-            turned = np.vstack([scores.originals[j], damaged[:, j]])
+            turned = np.vstack([scores.originals[j], scores.damaged(j)[rows]])
             is_complete = np.isfinite(turned).all(axis=0)
             if not is_complete.any():
                 continue

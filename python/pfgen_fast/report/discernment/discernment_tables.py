@@ -11,7 +11,7 @@ from typing import Any
 from ...base.table import Column, Table
 from ...base.untrusted_text import in_one_line
 from ...lab.discernment import discernment_result as result
-from ...lab.discernment.combined import common_rows, difference_rows
+from ...lab.discernment.combined_metrics import common_rows, difference_rows
 from ...lab.discernment.discernment_result import Discernment
 from ...lab.discernment.kinds import in_words
 from ...lab.discernment.weights import ASSUMED

@@ -12,13 +12,13 @@ from ...base.native import _core
 from ...base.untrusted_text import in_one_line
 from ..evaluators.evaluator import Evaluator, Item
 from ..evaluators.table_evaluator import TableScores
-from .combined import combined_of, perturbation_rows, summary_rows
+from .combined_metrics import combined_of, perturbation_rows, summary_rows
 from .damage.text_reading import tables_hash
+from .damage_scoring import Progress, plan_of, score_all
 from .discernment_cells import by_task, cell_rows, cells_of, curves_of, profile_rows
 from .discernment_items import Collection
 from .discernment_plan import Plan
 from .discernment_result import Discernment, Scored
-from .discernment_scoring import Progress, plan_of, score_all
 from .notes import notes_on, warnings_on
 from .perturbing import Damage, Maker
 from .weights import Weights

@@ -21,12 +21,12 @@ from makers.tested_evaluators import (
     some_items,
 )
 from pfgen_fast import DiscernmentError
-from pfgen_fast.lab.discernment import discernment_scoring as scoring
-from pfgen_fast.lab.discernment import running
+from pfgen_fast.lab.discernment import damage_scoring as scoring
+from pfgen_fast.lab.discernment import discern as running
+from pfgen_fast.lab.discernment.discern import discern
 from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionItem
 from pfgen_fast.lab.discernment.discernment_plan import Plan
 from pfgen_fast.lab.discernment.perturbing import Damage, Perturbed, all_texts, texts_of
-from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.discernment.weights import open_weights
 from pfgen_fast.lab.evaluators.evaluator import Metric, text_column
 from pfgen_fast.lab.evaluators.table_evaluator import TableScores
