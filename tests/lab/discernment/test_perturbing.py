@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from makers.effort import examples
 from pfgen_fast.base.errors import DiscernmentError, TrialsError
-from pfgen_fast.lab.discernment.damage import RULES, perturbed
+from pfgen_fast.lab.discernment.damage import RULES, damaged_texts
 from pfgen_fast.lab.discernment.damage.sites import Donors
 from pfgen_fast.lab.discernment.damage.text_reading import LANGUAGES, TextReading, is_blank
 from pfgen_fast.lab.discernment.discernment_plan import Perturbation
@@ -166,7 +166,7 @@ def texts(language: str) -> st.SearchStrategy[str]:
 
 @dataclass(frozen=True)
 class Case:
-    """What `perturbed` is called with."""
+    """What `damaged_texts` is called with."""
 
     text: str
     kind: str
@@ -177,7 +177,7 @@ class Case:
     alternative: str
 
     def outcomes(self) -> list[str | Impossible]:
-        return perturbed(**vars(self) | {"donors": Donors(self.donors)})
+        return damaged_texts(**vars(self) | {"donors": Donors(self.donors)})
 
 
 @st.composite
@@ -271,4 +271,4 @@ def test_time_is_linear_in_the_length_of_a_text(unit, language):
     text = unit * (20_000 // len(unit))
     for kind in RULES:
         donors = Donors([text + "。 X."])
-        perturbed(text, kind, [Perturbation(kind, permille=300)], language=language, donors=donors, alternative="x")
+        damaged_texts(text, kind, [Perturbation(kind, permille=300)], language=language, donors=donors, alternative="x")

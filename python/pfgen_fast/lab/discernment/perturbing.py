@@ -19,7 +19,7 @@ from ...base.errors import DiscernmentError
 from ...base.native import _core, worded
 from ..evaluators.evaluator import Item, language_of, text_column
 from ..evaluators.table_evaluator import ORIGINAL
-from .damage import perturbed
+from .damage import damaged_texts
 from .damage.sites import Donors
 from .damage.text_reading import LANGUAGES
 from .discernment_items import Collection
@@ -89,7 +89,7 @@ def perturb(
         raise DiscernmentError(f"unknown language {unknown_language!r}; expected 'ja' or 'en'")
     needs_donors = donors is None and kind_named(kind).needs == "donors"
     pool = Donors(originals, groups) if needs_donors else Donors(listed(() if donors is None else donors, "donors"))
-    (perturbed,) = perturbed_columns(
+    (outcome,) = perturbed_columns(
         originals,
         [Perturbation(kind, permille=permille, k=k)],
         seed=seed,
@@ -97,7 +97,7 @@ def perturb(
         donors=pool,
         alternatives=others,
     )
-    return perturbed.texts.tolist()
+    return outcome.texts.tolist()
 
 
 def perturbed_columns(
@@ -125,7 +125,7 @@ def perturbed_columns(
     options: dict[str, Any] = {"seed": operator.index(seed), "donors": donors}
     rows = zip(originals, languages, donors.groups or [None] * len(originals), alternatives, strict=True)
     outcomes = [
-        perturbed(text, rule.name, amounts, language=language, group=group, alternative=other, **options)
+        damaged_texts(text, rule.name, amounts, language=language, group=group, alternative=other, **options)
         for text, language, group, other in rows
     ]
     columns = []

@@ -6,12 +6,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from ..kinds import ALIASES, Impossible
 from . import character_kinds, sentence_kinds, word_kinds
-from .sites import Case, Damage, Degree, Donors
+from .sites import Case, Damaging, Degree, Donors
 from .text_reading import is_blank, read
 
-__all__ = ["RULES", "perturbed"]
+__all__ = ["RULES", "damaged_texts"]
 
-RULES: Mapping[str, Callable[[Case], Damage]] = {
+RULES: Mapping[str, Callable[[Case], Damaging]] = {
     "char_delete": character_kinds.char_delete,
     "char_typo": character_kinds.char_typo,
     "char_swap": character_kinds.char_swap,
@@ -43,7 +43,7 @@ RULES: Mapping[str, Callable[[Case], Damage]] = {
 _NO_DONORS = Donors(())
 
 
-def perturbed(
+def damaged_texts(
     text: str,
     kind: str,
     degrees: Sequence[Degree],

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..kinds import Impossible
 from .sites import (
     Case,
-    Damage,
+    Damaging,
     Degree,
     Edit,
     Generator,
@@ -38,14 +38,14 @@ _QUOTES = {'"': "“”", "'": "‘’"}
 _OPENING_BEHIND = re.compile(r"[\s(\[{]")
 
 
-def char_delete(case: Case) -> Damage:
+def char_delete(case: Case) -> Damaging:
     """Deletes letters and digits."""
     sites = case.reading.alphanumeric
     order = case.choices(len(sites)).order
     return damaged_part(len(sites), lambda k: edited(case.reading.text, [Edit(sites[i], "") for i in order[:k]]))
 
 
-def char_typo(case: Case) -> Damage:
+def char_typo(case: Case) -> Damaging:
     """Makes typing errors at letters and digits."""
     sites = case.reading.alphanumeric
     damage = replaced_sites(case, sites, lambda site, generator: typing_error(case.reading.of(site), generator))
@@ -58,12 +58,12 @@ def char_typo(case: Case) -> Damage:
     return damaged
 
 
-def char_repeat(case: Case) -> Damage:
+def char_repeat(case: Case) -> Damaging:
     """Doubles letters and digits."""
     return replaced_sites(case, case.reading.alphanumeric, lambda site, _: case.reading.of(site) * 2)
 
 
-def char_swap(case: Case) -> Damage:
+def char_swap(case: Case) -> Damaging:
     """Swaps neighbouring letters and digits."""
     reading, parts = case.reading, case.reading.alphanumeric
     sites = [
@@ -74,13 +74,13 @@ def char_swap(case: Case) -> Damage:
     return swapped_neighbours(case, parts, sites)
 
 
-def truncate(case: Case) -> Damage:
+def truncate(case: Case) -> Damaging:
     """Cuts off the end of the text."""
     bounds = case.reading.bounds
     return damaged_part(len(bounds) - 1, lambda k: case.reading.text[: bounds[-1 - k]])
 
 
-def loop(case: Case) -> Damage:
+def loop(case: Case) -> Damaging:
     """Repeats the end of the text, like a degenerate model."""
     text, bounds = case.reading.text, case.reading.bounds
     n_characters = len(bounds) - 1
@@ -95,17 +95,17 @@ def loop(case: Case) -> Damage:
     return damaged
 
 
-def identity(case: Case) -> Damage:
+def identity(case: Case) -> Damaging:
     """Keeps the text."""
     return lambda _: case.reading.text
 
 
-def newline(case: Case) -> Damage:
+def newline(case: Case) -> Damaging:
     """Adds a line break at the end."""
     return lambda _: case.reading.text + "\n"
 
 
-def punctuation(case: Case) -> Damage:
+def punctuation(case: Case) -> Damaging:
     """Replaces signs by signs of the same meaning: commas and periods in Japanese, quotes in English."""
     reading = case.reading
 
@@ -121,7 +121,7 @@ def punctuation(case: Case) -> Damage:
     return _exchanged(reading, lambda place: _WIDE_PUNCTUATION.get(reading.text[place], reading.text[place]))
 
 
-def width(case: Case) -> Damage:
+def width(case: Case) -> Damaging:
     """Replaces ASCII letters and digits by their full-width forms in Japanese."""
     reading = case.reading
     if reading.language == "en":
@@ -129,7 +129,7 @@ def width(case: Case) -> Damage:
     return _exchanged(reading, lambda place: _WIDE_LETTERS.get(reading.text[place], reading.text[place]))
 
 
-def _exchanged(reading: TextReading, new: Callable[[int], str]) -> Damage:
+def _exchanged(reading: TextReading, new: Callable[[int], str]) -> Damaging:
     """The text with a new code point at each index; code points that join a character stay."""
     places = range(len(reading.text))
     changed = "".join(reading.text[place] if place in reading.joining else new(place) for place in places)

@@ -6,14 +6,14 @@ import re
 from functools import cache
 
 from ..kinds import Impossible
-from .sites import Case, Damage, Degree, Edit, edited, few_or_none, n_taken, replaced_sites
+from .sites import Case, Damaging, Degree, Edit, edited, few_or_none, n_taken, replaced_sites
 from .text_reading import Span, TextReading, read, tables
 
 _WITHOUT_NT = {"wo": "will", "ca": "can"}
 """The positive forms of `won't` and `can't`."""
 
 
-def sentence_reorder(case: Case) -> Damage:
+def sentence_reorder(case: Case) -> Damaging:
     """Changes the order of sentences; the white space between them stays."""
     sentences = [case.reading.stripped(sentence) for sentence in case.reading.sentences]
     n = len(sentences)
@@ -30,7 +30,7 @@ def sentence_reorder(case: Case) -> Damage:
     return damaged
 
 
-def sentence_delete(case: Case) -> Damage:
+def sentence_delete(case: Case) -> Damaging:
     """Deletes sentences."""
     sentences = case.reading.sentences
     n = len(sentences)
@@ -47,7 +47,7 @@ def sentence_delete(case: Case) -> Damage:
     return damaged
 
 
-def sentence_repeat(case: Case) -> Damage:
+def sentence_repeat(case: Case) -> Damaging:
     """Repeats sentences."""
     reading = case.reading
 
@@ -57,7 +57,7 @@ def sentence_repeat(case: Case) -> Damage:
     return replaced_sites(case, reading.sentences, lambda site, _: _followed(reading, site, repeated(site)))
 
 
-def sentence_insert(case: Case) -> Damage:
+def sentence_insert(case: Case) -> Damaging:
     """Inserts sentences of other texts."""
     reading = case.reading
     key = ("sentences", reading.language)
@@ -82,7 +82,7 @@ def _followed(reading: TextReading, sentence: Span, new: str) -> str:
     return f"{reading.of(Span(sentence.start, end))} {new}{reading.of(Span(end, sentence.end))}"
 
 
-def answer_swap(case: Case) -> Damage:
+def answer_swap(case: Case) -> Damaging:
     """Replaces the text by another text."""
     others = case.donors.candidates("texts", lambda donor: [donor], case.group, [case.reading.text])
     if not others:
@@ -91,12 +91,12 @@ def answer_swap(case: Case) -> Damage:
     return lambda _: chosen
 
 
-def wrong_ending(case: Case) -> Damage:
+def wrong_ending(case: Case) -> Damaging:
     """Replaces the right ending by the wrong ending."""
     return lambda _: Impossible.NO_CANDIDATE if case.alternative is None else case.alternative
 
 
-def negate(case: Case) -> Damage:
+def negate(case: Case) -> Damaging:
     """Replaces predicates by their opposites."""
     reading = case.reading
     pattern, opposite = (_japanese(), _opposite_ja) if reading.language == "ja" else (_english(), _opposite_en)

@@ -29,7 +29,7 @@ class Degree(Protocol):
         """The number of sites."""
 
 
-Damage = Callable[[Degree], "str | Impossible"]
+Damaging = Callable[[Degree], "str | Impossible"]
 """Returns the text with damage of a degree; the random choices are made once for all degrees."""
 
 
@@ -132,7 +132,7 @@ def few_or_none(n_sites: int) -> Impossible:
     return Impossible.TOO_FEW_SITES if n_sites else Impossible.NO_SITE
 
 
-def damaged_part(n_sites: int, damaged_sites: Callable[[int], str]) -> Damage:
+def damaged_part(n_sites: int, damaged_sites: Callable[[int], str]) -> Damaging:
     """Damages some of the sites, but never all: `damaged_sites` returns the text with this number of damaged sites."""
 
     def damaged(degree: Degree) -> str | Impossible:
@@ -142,7 +142,7 @@ def damaged_part(n_sites: int, damaged_sites: Callable[[int], str]) -> Damage:
     return damaged
 
 
-def replaced_sites(case: Case, sites: Sequence[Span], new: Callable[[Span, Generator], str]) -> Damage:
+def replaced_sites(case: Case, sites: Sequence[Span], new: Callable[[Span, Generator], str]) -> Damaging:
     """Replaces each taken site by the result of `new`; a degree with more sites than the text has takes all sites."""
     choices = case.choices(len(sites))
 
@@ -156,7 +156,7 @@ def replaced_sites(case: Case, sites: Sequence[Span], new: Callable[[Span, Gener
     return damaged
 
 
-def swapped_neighbours(case: Case, parts: list[Span], sites: list[int]) -> Damage:
+def swapped_neighbours(case: Case, parts: list[Span], sites: list[int]) -> Damaging:
     """Swaps parts of the text with the next part; `sites` are the numbers of the parts that can be swapped."""
     places = list(_apart(sites, case.choices(len(sites)).order))
 

@@ -13,7 +13,7 @@ from .character_kinds import ascii_form, in_form_of
 from .sites import (
     Candidates,
     Case,
-    Damage,
+    Damaging,
     Degree,
     Edit,
     Generator,
@@ -32,7 +32,7 @@ _RUNS = re.compile("T+|K+")
 _APOSTROPHES = re.compile("['’]")
 
 
-def word_delete(case: Case) -> Damage:
+def word_delete(case: Case) -> Damaging:
     """Deletes consecutive words; longer runs contain the shorter runs."""
     words = case.reading.words
     chosen, n = case.generator().below(len(words)), len(words)
@@ -44,7 +44,7 @@ def word_delete(case: Case) -> Damage:
     return damaged_part(n, without_run)
 
 
-def word_drop(case: Case) -> Damage:
+def word_drop(case: Case) -> Damaging:
     """Deletes words at random places."""
     words = case.reading.words
     order = case.choices(len(words)).order
@@ -70,21 +70,21 @@ def _without(reading: TextReading, words: list[Span]) -> str:
     return reading.text[:end] + "".join(map(reading.of, reversed(behind)))
 
 
-def word_swap(case: Case) -> Damage:
+def word_swap(case: Case) -> Damaging:
     """Swaps neighbouring words; the text between them stays."""
     words = case.reading.words
     differ = [i for i in range(len(words) - 1) if case.reading.of(words[i]) != case.reading.of(words[i + 1])]
     return swapped_neighbours(case, words, differ)
 
 
-def word_repeat(case: Case) -> Damage:
+def word_repeat(case: Case) -> Damaging:
     """Doubles words."""
     reading = case.reading
     between = " " if reading.language == "en" else ""
     return replaced_sites(case, reading.words, lambda site, _: reading.of(site) + between + reading.of(site))
 
 
-def number_change(case: Case) -> Damage:
+def number_change(case: Case) -> Damaging:
     """Replaces the first digits of numbers."""
     sites = [Span(match.start(), match.start() + 1) for match in _NUMBER.finditer(case.reading.seen)]
 
@@ -96,7 +96,7 @@ def number_change(case: Case) -> Damage:
     return replaced_sites(case, sites, other_digit)
 
 
-def function_word(case: Case) -> Damage:
+def function_word(case: Case) -> Damaging:
     """Replaces particles, articles, prepositions and so on by others, which is usually a grammatical error."""
     reading = case.reading
     if reading.language == "en":
@@ -131,7 +131,7 @@ class Term(NamedTuple):
     term_class: str
 
 
-def term_swap(case: Case) -> Damage:
+def term_swap(case: Case) -> Damaging:
     """Replaces all occurrences of terms by terms of the donors."""
     reading = case.reading
     places = _places(reading)
