@@ -4,6 +4,7 @@ import csv
 import io
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -145,6 +146,15 @@ def test_a_constant_metric_and_models_without_answers_are_noted():
     assert "judge: no correlation of flat: all models are equal" in finding.notes
     assert "judge: 1 model without answers here are left out: stranger" in finding.notes
     assert any(note.startswith("left out: none: 0 models in common") for note in finding.notes)
+
+
+def test_the_run_with_the_best_score_counts_for_a_model_and_each_run_for_its_own_verdict():
+    score = np.arange(12.0)[:, np.newaxis] + np.zeros(8)
+    models = ("a", "a", "b", "b", "c", "c", *"defghi")
+    runs = replace(values_with(length=-score, score=score), models=models)
+    by_model = agreement(runs, [Verdicts("judge", {name: n for n, name in enumerate("abcdefghi")})])
+    assert [row["score"] for row in by_model.tables[1].to_dicts()] == [11, 10, 9, 8, 7, 6, 5, 3, 1]
+    assert row_of(agreement(runs, [ratings_of(score)]), metric="score", prompts="all")["models"] == 12
 
 
 # --- tables

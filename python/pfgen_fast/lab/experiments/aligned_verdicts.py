@@ -115,12 +115,10 @@ def align(verdicts: Verdicts, ours: MetricValues) -> Aligned:
 def _partners(ours: MetricValues, verdicts: Verdicts) -> dict[str, str]:
     """The name among the verdicts of each row: that of a run, or else of a model, whose best run counts."""
     by_run = match_names(ours.names, verdicts.models)
-    first = next(iter(ours.values.values()))
-    with np.errstate(invalid="ignore"):
-        means = [float(np.nanmean(row)) if not np.isnan(row).all() else -np.inf for row in first]
-    best: dict[str, str] = {}
-    for row in np.argsort(means, kind="stable").tolist():
-        best[ours.models[row]] = ours.names[row]
+    best = dict(zip(ours.models, ours.names, strict=True))
+    if len(best) < len(ours.names):
+        means = ours.values["score"].mean(axis=1)
+        best = {ours.models[row]: ours.names[row] for row in np.argsort(means, kind="stable").tolist()}
     by_model = {best[model]: partner for model, partner in match_names(list(best), verdicts.models).items()}
     return by_run if len(by_run) > len(by_model) else by_model
 
