@@ -124,6 +124,14 @@ def test_pairs_of_many_models_are_compared_as_they_were_judged():
     assert (row["pairs"], row["agree"]) == (2, np.mean([metric[0, 0] > metric[1, 0], metric[0, 1] > metric[2, 1]]))
 
 
+def test_pairs_of_two_models_have_shares_and_no_correlation():
+    pairs = [(prompt, MODELS[0], MODELS[1], float(n % 2)) for n, prompt in enumerate(PROMPTS)]
+    finding = agreement(values_with(metric=grid()), [Verdicts("judge", pairs=pairs)])
+    row = row_of(finding, metric="metric", prompts="all")
+    assert (row["models"], row["Spearman"], row["pairs"]) == (2, None, 8)
+    assert finding.pictures[0].chart.x_label == "share of agreeing pairs"
+
+
 @pytest.mark.parametrize(
     ("verdicts", "problem"),
     [
@@ -251,6 +259,11 @@ def test_verdicts_are_told_apart_by_their_columns(write):
     assert (first.name, first.pairs) == ("AE", [("p", "a", "b", 0.75)])
     assert (second.name, second.ratings) == ("ratings: grade", {("p", "a"): [3, 4]})
     assert (third.name, third.figures) == ("board: wins", {"a": 1, "b": -25})
+
+
+def test_verdicts_of_one_name_are_refused(write):
+    with pytest.raises(ExperimentError, match="two verdicts have the name 'scores: x'; name them"):
+        read_verdicts([str(write("model,x\na,1\n"))] * 2)
 
 
 @pytest.mark.parametrize(

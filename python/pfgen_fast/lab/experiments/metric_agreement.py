@@ -187,13 +187,11 @@ def _warnings(part: Aligned, rows: Sequence[_Row]) -> list[str]:
     constant = [row.metric for row in rows if not row.over_models and row.n_models >= MIN_VALUES]
     notes = few_values(max(row.n_families for row in rows), "families")
     if constant:
-        notes.append(f"{part.name}: no correlation of {few_names(constant, 5)}: all models are equal")
-    length = next((row for row in rows if row.metric == LENGTH), None)
-    if length is not None:
-        below = [row.metric for row in rows if row.rank < length.rank]
-        if below:
-            notes.append(f"{part.name}: length alone agrees better than {few_names(below, 5)}")
-    return [f"{part.name}: {note}" if not note.startswith(part.name) else note for note in notes]
+        notes.append(f"no correlation of {few_names(constant, 5)}: all models are equal")
+    length = next((row.rank for row in rows if row.metric == LENGTH), -np.inf)
+    if below := [row.metric for row in rows if row.rank < length]:
+        notes.append(f"length alone agrees better than {few_names(below, 5)}")
+    return [f"{part.name}: {note}" for note in notes]
 
 
 def _sentence(part: Aligned, rows: Sequence[_Row]) -> str:
@@ -207,7 +205,7 @@ def _sentence(part: Aligned, rows: Sequence[_Row]) -> str:
 def _figures(row: _Row) -> str:
     words = []
     if row.over_models:
-        over = f"over {counted(row.n_models, 'model')} of {row.n_families} families"
+        over = f"over {counted(row.n_models, 'model')} of {counted(row.n_families, 'family')}"
         words.append(f"Spearman {with_interval(row.over_models['Spearman'], 2)} {over}")
     if row.share:
         words.append(f"{100 * row.share.value:.1f} % of {counted(row.n_pairs, 'pair')} of answers")
@@ -250,19 +248,19 @@ def _models_table(ours: MetricValues, aligned: Sequence[Aligned]) -> Any:
 
 
 def _ranges(aligned: Sequence[tuple[Aligned, Sequence[_Row]]]) -> Picture:
-    has_pairs = all(row.share for _, rows in aligned for row in rows)
+    has_models = any(row.over_models for _, rows in aligned for row in rows)
     bars = [
         (f"{part.name}: {row.metric}" if len(aligned) > 1 else row.metric, r)
         for part, rows in aligned
         for row in sorted(rows, key=lambda row: -row.rank)
-        if (r := row.over_models["Spearman"] if row.over_models else row.share if has_pairs else None)
+        if (r := (row.over_models or {}).get("Spearman") if has_models else row.share)
     ]
     values = np.array([r.value for _, r in bars])
     low, high = (
         np.array([r.value if end is None else end for (_, r), end in zip(bars, ends, strict=True)])
         for ends in ([r.low for _, r in bars], [r.high for _, r in bars])
     )
-    label = "Spearman's correlation with the verdicts, over models"
+    label = "Spearman's correlation with the verdicts, over models" if has_models else "share of agreeing pairs"
     names = tuple(in_one_line(name, 60) for name, _ in bars)
     return Picture("metrics", "Agreement with the verdicts", Ranges(names, values, low, high, label))
 

@@ -153,6 +153,9 @@ def read_verdicts(
             title = name if name and len(columns) == 1 else f"{name or paths[0].name.split('.')[0]}: {column}"
             alone = len(sources) == 1 and not name
             verdicts.append(_verdicts(in_one_line(column if alone else title, 60), column, records))
+    names = [part.name for part in verdicts]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise ExperimentError(f"two verdicts have the name {repeated[0]!r}; name them, as in --verdicts NAME=FILE")
     if unknown:
         raise ExperimentError(f"no table of verdicts has a column {min(unknown)!r} with numbers")
     return verdicts, families
