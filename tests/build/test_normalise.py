@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast.base.errors import BuildError
-from pfgen_fast.build.normalise import WHITE_SPACE, Rewrite, first_objections, normalised, packaged_lists, read_list
+from pfgen_fast.build.normalise import (
+    WHITE_SPACE,
+    Rewrite,
+    first_objections,
+    normalised_answers,
+    packaged_lists,
+    read_list,
+)
 
 FORMAL = read_list("formal-ja")
 
@@ -62,7 +69,7 @@ UNTOUCHED = [
 
 
 def by_rules(text, rules=FORMAL, **options):
-    answers, removed_by, _ = normalised(pa.array([text]), rules=rules, white_space="keep", **options)
+    answers, removed_by, _ = normalised_answers(pa.array([text]), rules=rules, white_space="keep", **options)
     return None if removed_by[0] >= 0 else answers[0].as_py()
 
 
@@ -93,7 +100,7 @@ def test_a_normalised_text_is_not_changed_again():
 
 def test_white_space_is_joined_trimmed_or_kept():
     text = "　 a \t\n b\u2028c\u00a0\v "
-    by_name = {how: normalised(pa.array([text]), white_space=how)[0][0].as_py() for how in WHITE_SPACE}
+    by_name = {how: normalised_answers(pa.array([text]), white_space=how)[0][0].as_py() for how in WHITE_SPACE}
     assert by_name == {"single": "a b c", "trim": "a \t\n b\u2028c", "keep": text}
 
 
@@ -106,7 +113,7 @@ SMALL = [
 @given(st.lists(st.text("abcd]-\\", max_size=8), max_size=6))
 def test_rules_do_what_plain_python_does(texts):
     """Answers that match no rule are skipped, which must not change the result."""
-    answers, removed_by, n_changed = normalised(pa.array(texts, pa.string()), rules=SMALL)
+    answers, removed_by, n_changed = normalised_answers(pa.array(texts, pa.string()), rules=SMALL)
     expected, changed = [], Counter()
     for text in texts:
         gone = -1

@@ -119,7 +119,7 @@ def _replaced(answers: Any, pattern: str, text: str) -> Any:
     return arrow("pyarrow.compute").replace_substring_regex(answers, pattern, text)
 
 
-def normalised(
+def normalised_answers(
     answers: Any, *, nfkc: bool = False, white_space: str = WHITE_SPACE[0], rules: Sequence[Rewrite] = ()
 ) -> tuple[Any, NDArray[np.int32], dict[int, int]]:
     """Normalises answers in the order of the arguments."""

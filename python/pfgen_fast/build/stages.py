@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..suite.units import Spelling, Tokenizer, source_of
 from .answer_tables import arrow, mapped
 from .build_config import Config, Frequency, Length, Normalise, QuestionConfig, Select
-from .normalise import EMPTY, first_objections, normalised
+from .normalise import EMPTY, first_objections, normalised_answers
 from .selection import coverage, find_rare_ngrams, select_answers
 
 NAMES = ("raw", "normalise", "filter", "frequency", "length", "select")
@@ -69,7 +69,7 @@ def normalise_stage(how: Normalise) -> Stage:
     rules = how.rules
 
     def run(answers: Any, threads: int, on_step: OnStep) -> Sifted:
-        normalise = partial(normalised, nfkc=how.nfkc, white_space=how.white_space, rules=rules)
+        normalise = partial(normalised_answers, nfkc=how.nfkc, white_space=how.white_space, rules=rules)
         parts = mapped(answers.column("answer"), normalise, threads)
         texts = arrow().chunked_array([texts for texts, _, _ in parts], arrow().string())
         n_changed = {rule.name: sum(row.get(number, 0) for *_, row in parts) for number, rule in enumerate(rules)}

@@ -107,10 +107,11 @@ class Sample:
 Language = Literal["ja", "en"]
 
 _SOME = 20
-_JAPANESE = (
-    "[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fd-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+# Hiragana, katakana and kanji: the classes H, T and K of the rules of discernment.
+_JAPANESE = re.compile(
+    "[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+    "\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\U00020000-\U0003ffff\u3005\u3006\u3007]"
 )
-"""A kana or a Chinese character."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,6 @@ INSTRUCTIONS: Mapping[Language, Instructions] = {
 """The published Japanese texts, English translations, and headings of contexts, which published runs lack."""
 
 
-def language_of(question: str) -> Language:
-    """The language of the default texts for a question: Japanese if it has kana or Chinese characters, else English."""
-    return "ja" if re.search(_JAPANESE, question) else "en"
+def language_of(text: str) -> Language:
+    """A guess of a text's language: `ja` if it has a hiragana, katakana or kanji, otherwise `en`."""
+    return "ja" if _JAPANESE.search(text) else "en"

@@ -80,8 +80,8 @@ class DiscernKinds:
         from ...lab.discernment.discernment_plan import kind_named, perturbations_named
         from ...lab.discernment.kinds import KINDS, LADDERS
         from ...lab.discernment.votes import SAMPLES, damaged_example
-        from ...lab.evaluators.evaluator import language_of
         from ...lab.finding import Pair, marked
+        from ...suite.questions import language_of
 
         if self.text is not None and not self.text.strip():
             fail("TEXT is empty: expected a text with more than white space")

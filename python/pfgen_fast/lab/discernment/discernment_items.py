@@ -13,8 +13,9 @@ from typing import Any
 from ...base.errors import DiscernmentError
 from ...base.untrusted_json import parse_json, unexpected
 from ...base.untrusted_text import in_one_line
+from ...suite.questions import language_of
 from ...tables.formats import table_rows
-from ..evaluators.evaluator import Item, language_of
+from ..evaluators.evaluator import Item
 from .damage.text_reading import LANGUAGES
 from .kinds import task_named, unknown
 

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from ...base.errors import DiscernmentError
 from ...base.untrusted_text import in_one_line
 from ...generation.prompts import sampling_seed
+from ...suite.questions import language_of
 from ..evaluators.criteria import LANGUAGES, Criteria, read_criteria
-from ..evaluators.evaluator import Item, language_of, text_column
+from ..evaluators.evaluator import Item, text_column
 from ..judging import judge_asking
 from ..judging.judge_asking import Connect, Spending
 from ..judging.judge_requests import Judge, JudgeRequest, RequestOptions, Server, Template

@@ -11,9 +11,9 @@ from ...base.errors import DiscernmentError
 from ...base.untrusted_text import few_names
 from ...runs.aggregation import trials_of
 from ...runs.trials import Trials, one_run
+from ...suite.questions import language_of
 from ...suite.suite import Suite
 from ...suite.suite_reading import SAMPLES_FILE
-from ..evaluators.evaluator import language_of
 from .discernment_items import MIN_ITEMS, Collection, CollectionItem
 
 N_ANSWERS = 2

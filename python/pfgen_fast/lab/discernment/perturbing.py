@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from ...base.errors import DiscernmentError
 from ...base.native import _core, worded
-from ..evaluators.evaluator import Item, language_of, text_column
+from ...suite.questions import language_of
+from ..evaluators.evaluator import Item, text_column
 from ..evaluators.table_evaluator import ORIGINAL
 from .damage import damaged_texts
 from .damage.sites import Donors

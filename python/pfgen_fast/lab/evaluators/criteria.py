@@ -17,9 +17,10 @@ from typing import Any, TypeVar
 from ...base.errors import JudgingError
 from ...base.untrusted_json import Fault, checked, count, entries, items, member, read_toml, text, unexpected
 from ...base.untrusted_text import unknown_name
+from ...suite.questions import language_of
 from ..judging.judge_requests import Template
 from .asking_evaluator import Scale
-from .evaluator import Item, language_of
+from .evaluator import Item
 
 T = TypeVar("T")
 

@@ -8,7 +8,6 @@ metric's scale becomes NaN, which means that the score is missing. A wrong numbe
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -24,12 +23,6 @@ from ...base.untrusted_text import in_one_line, nearest_names, unknown_name
 
 Texts = _core.TextColumn | Sequence[str | None]
 """The texts that our evaluators take; a user's evaluator always gets a column."""
-
-# Hiragana, katakana and kanji: the classes H, T and K of the rules of discernment.
-_JAPANESE = re.compile(
-    "[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
-    "\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\U00020000-\U0003ffff\u3005\u3006\u3007]"
-)
 
 
 @dataclass(frozen=True)
@@ -106,11 +99,6 @@ class Evaluator(Protocol):
         Returns:
             For each metric, one float per text; NaN for a missing score.
         """
-
-
-def language_of(text: str) -> str:
-    """A guess of a text's language: `ja` if the text has a hiragana, katakana or kanji, otherwise `en`."""
-    return "ja" if _JAPANESE.search(text) else "en"
 
 
 def text_column(texts: Any) -> _core.TextColumn:

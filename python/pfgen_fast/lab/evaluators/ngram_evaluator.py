@@ -22,8 +22,9 @@ from ...base.untrusted_text import in_one_line, unknown_name
 from ...rewards.references.reference_scorer import ReferenceScorer
 from ...rewards.reward import Reward, ShapeLike, shape_of
 from ...scoring.scorer import Scorer
+from ...suite.questions import language_of
 from ...suite.suite import Suite
-from .evaluator import Evaluator, Item, Metric, Texts, column_of, language_of
+from .evaluator import Evaluator, Item, Metric, Texts, column_of
 
 _METRICS = (
     Metric("fluency", low=0.0),
