@@ -3,7 +3,6 @@
 import datetime
 import decimal
 import json
-import uuid
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -18,25 +17,19 @@ from pfgen_fast.tables.streaming import TableCounts, score_table
 from pfgen_fast.tables.table_job import TableJob
 from pfgen_fast.tables.text_rows import _number
 
-DAY_SECONDS = 86400
-
-
 MOMENT = datetime.datetime(2024, 2, 29, 12, 30, 1, 250_000)
-UUIDS = pa.array([uuid.UUID(int=1).bytes, None], pa.binary(16))
 SHOWN = {
     "half": (pa.array([0.5, None], pa.float32()).cast(pa.float16()), 0.5),
-    "uuid": (pa.ExtensionArray.from_storage(pa.uuid(), UUIDS), "00000000-0000-0000-0000-000000000001"),
     "time": (pa.array([MOMENT.time(), None]), "12:30:01.250000"),
-    "moment": (pa.array([MOMENT, None], pa.timestamp("us", "UTC")), "2024-02-29T12:30:01.250000+00:00"),
-    "nanosecond": (pa.array([1, None]).cast(pa.timestamp("ns")), "1970-01-01T00:00:00.000000001"),
-    "time zone": (pa.array([0, None]).cast(pa.timestamp("s", "+09:00")), "1970-01-01T09:00:00+09:00"),
+    "moment": (pa.array([MOMENT, None], pa.timestamp("us", "UTC")), "2024-02-29 12:30:01.250000Z"),
+    "nanosecond": (pa.array([1, None]).cast(pa.timestamp("ns")), "1970-01-01 00:00:00.000000001"),
+    "time zone": (pa.array([0, None]).cast(pa.timestamp("s", "+09:00")), "1970-01-01 09:00:00.000+0900"),
     "day": (pa.array([MOMENT.date(), None]), "2024-02-29"),
     "largest": (pa.array([2**64 - 1, None], pa.uint64()), 2**64 - 1),
     "digits": (pa.array([decimal.Decimal(f"0.{'12' * 20}"), None], pa.decimal256(76, 40)), f"0.{'12' * 20}"),
     "word": (pa.array(["a", None]).dictionary_encode(), "a"),
-    "span": (pa.array([datetime.timedelta(seconds=1.5), None]), 1.5),
     "parts": (pa.array([[{"price": decimal.Decimal("1.10")}], []]), [{"price": "1.10"}]),
-    "map": (pa.array([[("k", 1)], None], pa.map_(pa.string(), pa.int64())), [["k", 1]]),
+    "map": (pa.array([[("k", 1.5)], None], pa.map_(pa.string(), pa.float64())), [["k", 1.5]]),
 }
 COLUMNS_SHOWN = {name: column for name, (column, _) in SHOWN.items()}
 
@@ -77,9 +70,7 @@ def test_every_type_of_parquet_comes_out_as_json_or_cells(scorer, tmp_path, targ
     ("column", "problem"),
     [
         (pa.array([b"\xff"]), "the type binary is not supported"),
-        (pa.array([2**62 + 1]).cast(pa.duration("ns")), "a duration of 4611686018.427387905 seconds has more digits"),
-        (pa.array([10**17]).cast(pa.timestamp("ms")), ""),
-        (pa.array([DAY_SECONDS], pa.int32()).cast(pa.time32("s")), "hour must be in"),
+        (pa.array([1]).cast(pa.duration("ns")), r"the type duration\[ns\] is not supported"),
     ],
 )
 def test_values_that_text_cannot_hold_are_refused_with_their_column(scorer, tmp_path, column, problem):

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import bisect
 import contextlib
-import datetime
 import io
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -29,8 +26,6 @@ if TYPE_CHECKING:
 MISFITS = (ValueError, TypeError, OverflowError, NotImplementedError)
 """The errors that pyarrow raises if values do not fit an array, or if an array has no equivalent Python values."""
 
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_EPOCH = datetime.datetime(1970, 1, 1)
 _READ_BUFFER_BYTES = 1 << 20
 _ROW_GROUP_ROWS = 1 << 16
 _ROW_GROUP_BYTES = 3 << 23
@@ -119,96 +114,31 @@ def score_arrays(scores: Scores) -> list[Any]:
 
 def json_values(column: Any) -> list[Any]:
     """The values of a column in the types of JSON (or NaN, infinity); no digit is lost."""
-    kind, convert = _as_json(column.type)
+    kind = _json_type(column.type)
     values: list[Any] = (column if kind == column.type else column.cast(kind)).to_pylist()
-    return values if convert is None else list(map(convert, values))
+    return values
 
 
-_Convert = Callable[[Any], Any]
-
-
-def _as_json(kind: Any) -> tuple[Any, _Convert | None]:
-    """The type to cast values to, and a function that then converts each value to JSON (None: no conversion)."""
+def _json_type(kind: Any) -> Any:
+    """The type to cast values to: decimals, dates and times become texts, as Arrow writes them."""
     pa, types = pyarrow(), pyarrow().types
     if isinstance(kind, pa.BaseExtensionType):
-        return (kind, _unless_null(str)) if kind.extension_name == "arrow.uuid" else _as_json(kind.storage_type)
-    if types.is_float16(kind):
-        return pa.float32(), None
-    if _holds_texts(kind) or types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
-        return (kind.value_type if types.is_dictionary(kind) else kind), None
+        return _json_type(kind.storage_type)
     if types.is_dictionary(kind):
-        return _as_json(kind.value_type)
-    if types.is_decimal(kind):
-        return kind, _unless_null(str)
-    if types.is_date(kind):
-        return kind, _unless_null(datetime.date.isoformat)
-    if types.is_time(kind) or types.is_timestamp(kind) or types.is_duration(kind):
-        return pa.int32() if types.is_time32(kind) else pa.int64(), _unless_null(_of_time(kind))
+        return _json_type(kind.value_type)
+    if types.is_float16(kind):
+        return pa.float32()
+    if types.is_decimal(kind) or types.is_date(kind) or types.is_time(kind) or types.is_timestamp(kind):
+        return pa.string()
     if types.is_map(kind):
-        (key, convert_key), (item, convert_item) = _as_json(kind.key_type), _as_json(kind.item_type)
-        convert_pair = _of_parts([convert_key, convert_item], list, list)
-        return pa.map_(key, item), _unless_null(lambda pairs: list(map(convert_pair, pairs)))
+        return pa.map_(_json_type(kind.key_type), _json_type(kind.item_type))
     if is_list(kind):
-        inner, convert_inner = _as_json(kind.value_type)
-        listed = pa.large_list(inner) if types.is_large_list(kind) else pa.list_(inner)
-        return listed, None if convert_inner is None else _unless_null(lambda values: list(map(convert_inner, values)))
+        return (pa.large_list if types.is_large_list(kind) else pa.list_)(_json_type(kind.value_type))
     if types.is_struct(kind):
-        names, (inners, converts) = [part.name for part in kind], ((), ())
-        if names:
-            inners, converts = zip(*(_as_json(part.type) for part in kind), strict=True)
-        is_as_it_is = not any(converts)
-        convert = _of_parts(converts, dict.values, lambda values: dict(zip(names, values, strict=True)))
-        return pa.struct(list(zip(names, inners, strict=True))), None if is_as_it_is else _unless_null(convert)
+        return pa.struct([(part.name, _json_type(part.type)) for part in kind])
+    if _holds_texts(kind) or types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
+        return kind
     raise TypeError(f"the type {kind} is not supported")
-
-
-def _unless_null(convert: _Convert) -> _Convert:
-    return lambda value: None if value is None else convert(value)
-
-
-def _of_parts(converts: Any, split: _Convert, join: _Convert) -> _Convert:
-    """A function that converts the parts of a value, one function for each part."""
-    functions = [(lambda value: value) if convert is None else convert for convert in converts]
-    return lambda value: join([convert(part) for convert, part in zip(functions, split(value), strict=True)])
-
-
-def _of_time(kind: Any) -> _Convert:
-    """A function that converts whole numbers of a unit of time to ISO 8601, or a duration to seconds."""
-    pa, per_second = pyarrow(), _PER_SECOND[kind.unit]
-    if pa.types.is_duration(kind):
-        return partial(_seconds, per_second)
-    if pa.types.is_time(kind):
-
-        def time_of_day(value: int) -> str:
-            seconds = value // per_second
-            time = datetime.time(seconds // 3600, seconds // 60 % 60, seconds % 60)
-            return _iso(value % per_second, per_second, time.isoformat())
-
-        return time_of_day
-    zone = None if kind.tz is None else pa.lib.string_to_tzinfo(kind.tz)
-
-    def timestamp(value: int) -> str:
-        time = _EPOCH + datetime.timedelta(seconds=value // per_second)
-        if zone is not None:
-            time = time.replace(tzinfo=datetime.timezone.utc).astimezone(zone)
-        return _iso(value % per_second, per_second, time.isoformat())
-
-    return timestamp
-
-
-def _iso(part: int, per_second: int, whole: str) -> str:
-    """A time in ISO 8601 with the fraction of its second, in six or nine digits."""
-    nanoseconds = f"{part * 10**9 // per_second:09d}"
-    digits = nanoseconds if not nanoseconds.endswith("000") else nanoseconds[:6]
-    at = whole.index(":") + 6
-    return f"{whole[:at]}.{digits}{whole[at:]}" if part else whole
-
-
-def _seconds(per_second: int, value: int) -> float:
-    seconds = value / per_second
-    if Decimal(repr(seconds)) * per_second != value:
-        raise ValueError(f"a duration of {Decimal(value) / per_second} seconds has more digits than a number of JSON")
-    return seconds
 
 
 @dataclass(frozen=True)

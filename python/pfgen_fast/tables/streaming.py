@@ -50,9 +50,8 @@ def score_table(
 
     * Parquet keeps the types and the metadata of its columns. If the source is JSON, the first batch determines the
       types.
-    * JSON keeps the order of the keys of each row. Decimals, dates and times become strings (dates and times in ISO
-      8601, with up to nine digits for a fraction of a second), durations become seconds, and NaN and infinity become
-      null. A value that would lose digits is refused.
+    * JSON keeps the order of the keys of each row. Decimals, dates and times become strings, as Arrow writes them, and
+      NaN and infinity become null. A value that would lose digits is refused.
     * CSV and TSV keep texts unchanged. They have no nulls: an empty field is an empty text, and a null is written as an
       empty field. Other values are written as in JSON. If source and target are both CSV or TSV, the target has the
       encoding, the byte-order mark and the line ends of the source (the line end of its header).

@@ -208,7 +208,7 @@ def finite_json(value: Any) -> str:
 def _finite(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _finite(part) for key, part in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):  # a map of Arrow has pairs
         return [_finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
