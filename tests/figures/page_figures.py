@@ -100,8 +100,6 @@ def correlations_figures() -> Iterator[str]:
 @figures("statistics.md", "* **Limits.** Pearson's correlation")
 def limits_figures() -> Iterator[str]:
     yield f"{float(simulated()['Pearson, 200 tasks, columns with long tails']):.2f} 200"
-    world = "tasks, most verdicts are the highest level"
-    yield from (f"{float(simulated()[f'quadratic kappa, {n} {world}']):.2f}" for n in (10, 3))
 
 
 @figures("statistics_coverage.md", "*Coverage* is the share of draws")
