@@ -36,6 +36,7 @@ def test_from_a_run(call, mini, tmp_path):
     assert n_texts() == {16}
     assert run(call, *usual, "--per-question", 3, "--items", 11)[0] == 0
     assert n_texts() == {11}
+    assert "expected only with COLLECTION" in run(call, *usual, "--language", "ja")[2]
 
 
 # Evaluators
@@ -160,6 +161,7 @@ def test_the_examples_of_the_help_work_as_typed_with_texts_that_have_no_task(cal
 BAD_OPTIONS = {
     "source": (("--from-suite",), "2 sources of texts: expected one of COLLECTION, --from-run RUN and --from-suite"),
     "no-model": (("-e", "judge"), "--model is missing: "),
+    "plan file": (("--plan", "p.toml"), "unknown plan 'p.toml'; expected one of "),
 }
 
 

@@ -30,7 +30,7 @@ MADE_TEXTS = "perturbed-texts.jsonl"
 _TO_CONTINUE = "run the same command again to continue, or with --offline --partial to use the complete items"
 _OFFLINE = "run the same command without --offline to ask for them, or with --partial to use the complete items"
 
-Language = Annotated[str | None, Option(..., "Set the language of all texts, ja or en. Default: found in each text.")]
+Language = Annotated[str | None, Option(..., "Set the language of the texts, ja or en. Default: found in each text.")]
 
 
 @option_group
@@ -81,6 +81,8 @@ class Source:
         n_sources = sum([self.file is not None, self.run is not None, self.from_suite])
         if n_sources != 1:
             fail(f"{n_sources or 'no'} sources of texts: expected one of COLLECTION, --from-run RUN and --from-suite")
+        if self.file is None and (self.task or self.language):
+            fail("--task, --language: expected only with COLLECTION, because answers are items of the task answers")
         if self.file is not None:
             whole = read_collection(self.file, task=self.task, language=self.language)
         elif self.run is not None:

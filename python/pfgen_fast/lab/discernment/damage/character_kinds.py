@@ -9,19 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ..kinds import Impossible
-from .sites import (
-    Case,
-    Damaging,
-    Degree,
-    Edit,
-    Generator,
-    damaged_part,
-    edited,
-    few_or_none,
-    n_taken,
-    replaced_sites,
-    swapped_neighbours,
-)
+from .sites import Case, Damaging, Degree, Edit, Generator, damaged_part, edited, few_or_none, n_taken
 from .text_reading import TextReading, tables
 
 _LOOP = 10
@@ -48,7 +36,7 @@ def char_delete(case: Case) -> Damaging:
 def char_typo(case: Case) -> Damaging:
     """Makes typing errors at letters and digits."""
     sites = case.reading.alphanumeric
-    damage = replaced_sites(case, sites, lambda site, generator: typing_error(case.reading.of(site), generator))
+    damage = case.replaced(sites, lambda site, generator: typing_error(case.reading.of(site), generator))
 
     def damaged(degree: Degree) -> str | Impossible:
         if len(sites) < 2 or n_taken(degree, len(sites)) > len(sites):
@@ -60,7 +48,7 @@ def char_typo(case: Case) -> Damaging:
 
 def char_repeat(case: Case) -> Damaging:
     """Doubles letters and digits."""
-    return replaced_sites(case, case.reading.alphanumeric, lambda site, _: case.reading.of(site) * 2)
+    return case.replaced(case.reading.alphanumeric, lambda site, _: case.reading.of(site) * 2)
 
 
 def char_swap(case: Case) -> Damaging:
@@ -71,7 +59,7 @@ def char_swap(case: Case) -> Damaging:
         for i in range(len(parts) - 1)
         if parts[i].end == parts[i + 1].start and reading.of(parts[i]) != reading.of(parts[i + 1])
     ]
-    return swapped_neighbours(case, parts, sites)
+    return case.swapped(parts, sites)
 
 
 def truncate(case: Case) -> Damaging:

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from ..kinds import Impossible
-from .sites import Case, Damaging, Degree, Edit, edited, few_or_none, n_taken, replaced_sites
+from .sites import Case, Damaging, Degree, Edit, edited, few_or_none, n_taken
 from .text_reading import Span, TextReading, read, tables
 
 _WITHOUT_NT = {"wo": "will", "ca": "can"}
@@ -54,7 +54,7 @@ def sentence_repeat(case: Case) -> Damaging:
     def repeated(sentence: Span) -> str:
         return reading.of(sentence if reading.language == "ja" else reading.stripped(sentence))
 
-    return replaced_sites(case, reading.sentences, lambda site, _: _followed(reading, site, repeated(site)))
+    return case.replaced(reading.sentences, lambda site, _: _followed(reading, site, repeated(site)))
 
 
 def sentence_insert(case: Case) -> Damaging:
@@ -67,8 +67,7 @@ def sentence_insert(case: Case) -> Damaging:
     )
     if reading.sentences and not candidates:
         return lambda _: Impossible.NO_CANDIDATE
-    return replaced_sites(
-        case,
+    return case.replaced(
         reading.sentences,
         lambda site, generator: _followed(reading, site, candidates[generator.below(len(candidates))]),
     )
@@ -102,7 +101,7 @@ def negate(case: Case) -> Damaging:
     pattern, opposite = (_japanese(), _opposite_ja) if reading.language == "ja" else (_english(), _opposite_en)
     opposites = {Span(*match.span()): opposite(match) for match in pattern.finditer(reading.seen)}
     sites = [site for site in opposites if not reading.has_joining(site)]
-    return replaced_sites(case, sites, lambda site, _: opposites[site])
+    return case.replaced(sites, lambda site, _: opposites[site])
 
 
 @cache

@@ -6,7 +6,7 @@ Random numbers are those of SplitMix64, whose state depends only on the kind, th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -101,6 +101,38 @@ class Case:
         """Makes the random choices of a kind with this number of sites."""
         return Choices(self.generator(), n_sites)
 
+    def replaced(self, sites: Sequence[Span], new: Callable[[Span, Generator], str]) -> Damaging:
+        """Replaces each taken site by the result of `new`; a degree with more sites than the text has takes all."""
+        choices = self.choices(len(sites))
+
+        def damaged(degree: Degree) -> str | Impossible:
+            if not sites:
+                return Impossible.NO_SITE
+            taken = choices.order[: n_taken(degree, len(sites))]
+            return edited(self.reading.text, [Edit(sites[i], new(sites[i], choices.at(i))) for i in taken])
+
+        return damaged
+
+    def swapped(self, parts: list[Span], sites: list[int]) -> Damaging:
+        """Swaps parts of the text with the next part; `sites` are the numbers of the parts that can be swapped."""
+        places: list[int] = []  # the sites in random order, without sites that overlap a site before them
+        used: set[int] = set()
+        for number in self.choices(len(sites)).order:
+            site = sites[number]
+            if used.isdisjoint((site, site + 1)):
+                used |= {site, site + 1}
+                places.append(site)
+
+        def damaged(degree: Degree) -> str | Impossible:
+            k = n_taken(degree, len(sites))
+            if not sites or (degree.k is not None and k > len(places)):
+                return few_or_none(len(sites))
+            pairs = [(parts[i], parts[i + 1]) for i in places[:k]]
+            swaps = [*pairs, *((second, first) for first, second in pairs)]
+            return edited(self.reading.text, [Edit(part, self.reading.of(other)) for part, other in swaps])
+
+        return damaged
+
 
 def n_taken(degree: Degree, n_sites: int) -> int:
     """The number of sites that a degree takes; an absolute number may exceed the number of sites."""
@@ -140,45 +172,6 @@ def damaged_part(n_sites: int, damaged_sites: Callable[[int], str]) -> Damaging:
         return few_or_none(n_sites) if k >= n_sites else damaged_sites(k)
 
     return damaged
-
-
-def replaced_sites(case: Case, sites: Sequence[Span], new: Callable[[Span, Generator], str]) -> Damaging:
-    """Replaces each taken site by the result of `new`; a degree with more sites than the text has takes all sites."""
-    choices = case.choices(len(sites))
-
-    def damaged(degree: Degree) -> str | Impossible:
-        if not sites:
-            return Impossible.NO_SITE
-        taken = choices.order[: n_taken(degree, len(sites))]
-        edits = [Edit(sites[i], new(sites[i], choices.at(i))) for i in taken]
-        return edited(case.reading.text, edits)
-
-    return damaged
-
-
-def swapped_neighbours(case: Case, parts: list[Span], sites: list[int]) -> Damaging:
-    """Swaps parts of the text with the next part; `sites` are the numbers of the parts that can be swapped."""
-    places = list(_apart(sites, case.choices(len(sites)).order))
-
-    def damaged(degree: Degree) -> str | Impossible:
-        k = n_taken(degree, len(sites))
-        if not sites or (degree.k is not None and k > len(places)):
-            return few_or_none(len(sites))
-        pairs = [(parts[i], parts[i + 1]) for i in places[:k]]
-        swaps = [*pairs, *((second, first) for first, second in pairs)]
-        return edited(case.reading.text, [Edit(part, case.reading.of(other)) for part, other in swaps])
-
-    return damaged
-
-
-def _apart(sites: list[int], order: list[int]) -> Iterator[int]:
-    """The sites in this order, without sites that overlap a site before them."""
-    swapped: set[int] = set()
-    for site in order:
-        i = sites[site]
-        if i not in swapped and i + 1 not in swapped:
-            swapped |= {i, i + 1}
-            yield i
 
 
 class Candidates:

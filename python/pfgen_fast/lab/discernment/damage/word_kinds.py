@@ -10,19 +10,7 @@ from typing import NamedTuple
 
 from ..kinds import Impossible
 from .character_kinds import ascii_form, in_form_of
-from .sites import (
-    Candidates,
-    Case,
-    Damaging,
-    Degree,
-    Edit,
-    Generator,
-    damaged_part,
-    edited,
-    n_taken,
-    replaced_sites,
-    swapped_neighbours,
-)
+from .sites import Candidates, Case, Damaging, Degree, Edit, Generator, damaged_part, edited, n_taken
 from .text_reading import Span, TextReading, read, tables
 
 _NUMBER = re.compile("[0-9０-９]+")
@@ -74,14 +62,14 @@ def word_swap(case: Case) -> Damaging:
     """Swaps neighbouring words; the text between them stays."""
     words = case.reading.words
     differ = [i for i in range(len(words) - 1) if case.reading.of(words[i]) != case.reading.of(words[i + 1])]
-    return swapped_neighbours(case, words, differ)
+    return case.swapped(words, differ)
 
 
 def word_repeat(case: Case) -> Damaging:
     """Doubles words."""
     reading = case.reading
     between = " " if reading.language == "en" else ""
-    return replaced_sites(case, reading.words, lambda site, _: reading.of(site) + between + reading.of(site))
+    return case.replaced(reading.words, lambda site, _: reading.of(site) + between + reading.of(site))
 
 
 def number_change(case: Case) -> Damaging:
@@ -93,7 +81,7 @@ def number_change(case: Case) -> Damaging:
         others = "123456789".replace(ascii_form(digit), "")
         return in_form_of(digit, others[generator.below(len(others))])
 
-    return replaced_sites(case, sites, other_digit)
+    return case.replaced(sites, other_digit)
 
 
 def function_word(case: Case) -> Damaging:
@@ -103,7 +91,7 @@ def function_word(case: Case) -> Damaging:
         sites = [word for word in reading.words if reading.of(word).lower() in _function_words()]
     else:
         sites = [span for span in _particles(reading) if reading.of(span) in tables().particles]
-    return replaced_sites(case, sites, lambda site, generator: _other_of_set(reading.of(site), generator))
+    return case.replaced(sites, lambda site, generator: _other_of_set(reading.of(site), generator))
 
 
 def _particles(reading: TextReading) -> Iterable[Span]:
