@@ -67,6 +67,9 @@ def test_a_packed_suite_is_found_by_its_name_and_scores_as_before(suites_home, f
     assert add_suite(str(source)).n_fetched == 0
     monkeypatch.chdir(folder.parent)
     assert Suite.load("my-suite").folder == folder  # authors score what they edit
+    shutil.copytree(folder, "mini")
+    (folder.parent / "mini" / "Q08.json").unlink()
+    assert add_suite("mini", name="cut").n_fetched == added.n_fetched - 1
     (folder / "README.md").unlink()
     with pytest.raises(SuiteError, match=r"name 'my-suite': another suite has this name \(.*choose another name"):
         add_suite(str(folder))

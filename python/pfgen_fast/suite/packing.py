@@ -100,7 +100,7 @@ def add_suite(source: str, *, name: str | None = None, taken: Iterable[str] = ()
     """
     where = in_one_line(re.split("[?#]", source)[0] if "://" in source else source, 200)  # without secrets
     if "://" not in source and os.path.isdir(source):
-        files = _suite_files(source)
+        files = _suite_files(os.path.abspath(source))  # not a suite of this name
     elif "://" in source or os.path.exists(source):
         files = _unpacked(_archive(source, where), where)
     else:
