@@ -16,7 +16,7 @@ import pytest
 from makers.suite_files import damage_last_byte
 from pfgen_fast import IndexFormatError, Scorer, Suite, SuiteError, _core
 from pfgen_fast.scoring.index import index_of, save_index
-from pfgen_fast.suite.compiled import cache_folder, cached_path, warn_once
+from pfgen_fast.suite.compiled import cache_folder, cached_path, describe_questions, warn_once
 
 ANSWERS = ["the sea rises twice a day", "", "水は低い所へ流れる", "the moon, the moon, the moon " * 9]
 QUESTIONS = [
@@ -200,6 +200,24 @@ def test_unusable_details_are_no_reason_to_fail(folder, cache, details):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert scores(Scorer(folder)) == expected
+
+
+@pytest.mark.parametrize(
+    ("lengths", "problem"),
+    [
+        (b"7,9", "the index of a question has other lengths"),
+        (b"9,9", "its questions cannot be read"),
+        (b'"a",7', "its questions cannot be read"),
+    ],
+)
+def test_a_compiled_suite_whose_index_has_other_lengths_is_refused(folder, lengths, problem):
+    loaded = Suite.load(folder)
+    index = index_of(loaded, "leaderboard", 1)
+    keys = b'"target":%s,"limit":%s,"sets"' % tuple(lengths.split(b","))
+    details = describe_questions(loaded.questions).replace(b'"sets"', keys)
+    head = _core.index_file_head(_core.Profile.leaderboard, loaded.metadata_hash, details, index)
+    with pytest.raises(IndexFormatError, match=problem):
+        Scorer.from_bytes(b"".join([head, *index])).score("Q01", ["the sea"])
 
 
 @pytest.fixture

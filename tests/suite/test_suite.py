@@ -53,6 +53,7 @@ def test_metadata_hash_is_the_hash_of_the_files_hashes_and_a_byte_order_mark_is_
     assert len(Suite.load(folder)) == 2
 
 
+SHORT_IN_WORDS = {"target": 1, "limit": 3, "unit": "token", "tokenizer": "words"}
 BAD_QUESTIONS = [
     ({"answers": {}}, "at least one set name"),
     ({"answers": {"P": []}}, r"answers\['P'\]: expected a list of at least one"),
@@ -73,8 +74,9 @@ BAD_QUESTIONS = [
     ({"keywords": [{"t": "a", "importance": True}]}, "importance: expected a number"),
     ({"keywords": [{"t": "a", "name": 1}]}, "name: expected a string"),
     ({"keywords": [{"t": "a", "weight": 1}]}, "unknown key 'weight'"),
-    ({"target": 100}, "'target' and 'limit': expected two whole numbers .* or neither key .*, not 100 and None"),
-    ({"target": 150, "limit": 150}, "1 <= target < limit <= 20,000, .* not 150 and 150"),
+    ({"target": 100}, "'target' and 'limit': expected a target of .* in whole numbers, not 100 and None"),
+    ({"target": 150, "limit": 150}, "a limit above it and up to 20,000, .* not 150 and 150"),
+    ({**SHORT_IN_WORDS, "keywords": [{"t": "hot tea"}, {"t": "tea"}]}, "'hot tea' has a length of 2, above the"),
     ({"target": 1, "limit": 20_001}, "not 1 and 20001"),
     ({"target": True, "limit": 2}, "not True and 2"),
     ({"target": 2, "limit": 4.0}, "not 2 and 4.0"),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..base.errors import BuildError
 from ..base.untrusted_text import few_names
-from ..suite.rules import MAX_LIMIT, Lengths
+from ..suite.rules import Lengths
 from ..suite.units import PatternTokenizer, Tokenizer
 
 T = TypeVar("T")
@@ -105,13 +105,10 @@ def lengths_of(target: int | None = None, limit: int | None = None) -> Lengths |
     """The lengths that a user chose, the limit being one and a half times the target; None if nothing is chosen."""
     if target is None and limit is None:
         return None
-    pair = Lengths(target or max(1, (limit or 0) * 2 // 3), limit or (target or 0) + max(1, (target or 0) // 2))
-    if not 1 <= pair.target < pair.limit <= MAX_LIMIT:
-        raise BuildError(
-            f"score.target and score.limit: expected a target of at least 1, and a limit above it and up to "
-            f"{MAX_LIMIT:,}, not {pair.target:,} and {pair.limit:,}"
-        )
-    return pair
+    try:
+        return Lengths(target or max(1, (limit or 0) * 2 // 3), limit or (target or 0) + max(1, (target or 0) // 2))
+    except ValueError as error:
+        raise BuildError(f"score.target and score.limit: {error}") from None
 
 
 def fit_answers(

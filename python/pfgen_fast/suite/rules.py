@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from ..base.native import _core
+from ..base.untrusted_text import shown_value
 
 Profile = Literal["leaderboard", "paper", "normalised"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
@@ -43,15 +44,23 @@ def add_up(values: Iterable[float], float_sum: FloatSum = "compensated") -> floa
 
 @dataclass(frozen=True)
 class Lengths:
-    """The lengths of the answers to a question, in its units (docs/scoring.md, section 9)."""
+    """The lengths of the answers to a question, in its units (docs/scoring.md, section 9); ValueError if invalid."""
 
     target: int = 100  # length up to which a score is not discounted
     limit: int = 150  # length at which the discount reaches 0
 
+    def __post_init__(self) -> None:
+        if not (type(self.target) is type(self.limit) is int and 1 <= self.target < self.limit <= MAX_LIMIT):
+            raise ValueError(
+                f"expected a target of at least 1, and a limit above it and up to {MAX_LIMIT:,}, in whole numbers, not "
+                f"{shown_value(self.target)} and {shown_value(self.limit)}"
+            )
+
     @classmethod
     def frozen(cls, source: Mapping[str, Any]) -> Lengths:
-        """The lengths in a checked question file; the usual ones where it has none."""
-        return cls(source["target"], source["limit"]) if "target" in source else cls()
+        """The lengths in a question file; the usual ones if it has neither key."""
+        pair: Any = (source.get("target"), source.get("limit"))
+        return cls() if pair == (None, None) else cls(*pair)
 
     @classmethod
     def fitting(cls, median: float) -> Lengths:

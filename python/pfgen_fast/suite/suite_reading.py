@@ -28,7 +28,7 @@ from .compiled import describe_question, make_cache_folder, own_cache_folder
 from .keywords import WHY, can_be_limited, freeze_rule, pattern_time_limit, rule_faults, searched
 from .published import fetched_folder, published_names
 from .questions import Instructions, Question
-from .rules import MAX_LIMIT
+from .rules import Lengths
 from .units import FileTokenizer, freeze_tokenizer, tokenizer_faults
 
 PACKAGED = Path(__file__).parents[1] / "data"
@@ -174,21 +174,17 @@ def question_faults(source: object, folder: Path | None = None) -> Iterator[str]
     of_rules = [fault for i, rule in enumerate(keywords) for fault in rule_faults(rule, f"keywords[{i}]")]
     of_tokenizer = tokenizer_faults(source, folder)
     yield from (*of_rules, *of_tokenizer)
-    if "target" in source or "limit" in source:
-        yield from _lengths_faults(source, [] if of_rules or of_tokenizer else keywords)
+    try:
+        if (lengths := Lengths.frozen(source)) != Lengths() and not of_rules and not of_tokenizer:
+            yield from _long_keywords(source, keywords, lengths.target)
+    except ValueError as error:
+        yield f"'target' and 'limit': {error}"
     if "answers" in source:
         yield from _answers_faults(source["answers"])
 
 
-def _lengths_faults(source: dict[str, Any], keywords: list[Any]) -> Iterator[str]:
-    """Yields a sentence if the lengths are invalid, and one for each keyword that is longer than the target."""
-    target, limit = source.get("target"), source.get("limit")
-    if not (type(target) is type(limit) is int and 1 <= target < limit <= MAX_LIMIT):
-        yield (
-            f"'target' and 'limit': expected two whole numbers with 1 <= target < limit <= {MAX_LIMIT:,}, or neither "
-            f"key for 100 and 150, not {shown_value(target)} and {shown_value(limit)}"
-        )
-        return
+def _long_keywords(source: dict[str, Any], keywords: list[Any], target: int) -> Iterator[str]:
+    """Yields a sentence for each keyword that is longer than the target."""
     tokenizer = freeze_tokenizer(source, Path())
     if isinstance(tokenizer, FileTokenizer):  # which only scoring loads
         return
