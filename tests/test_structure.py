@@ -19,7 +19,7 @@ MOST = {
     "lines of the package": 53_600,
     "files of the package": 350,
     "files, of 1,000 lines": 6,
-    "lines of tests": 43_000,
+    "lines of tests": 42_700,
     "lines of makers": 3_000,
     "modules of makers": 25,
     "imports, of 1,000 lines": 79,
