@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pfgen_fast import Scorer
+from pfgen_fast import Question, Scorer, Suite
 from pfgen_fast.oracle import Oracle
+from pfgen_fast.suite.units import PatternTokenizer
 
 from .inputs import Mix
 from .measuring import Measure, agree
@@ -90,6 +91,25 @@ def test_profiles(measure: Measure, scorers: Mapping[int, Scorer], mix: Mix) -> 
     rate = len(mix) / normalised_times
     what = f"reward, {len(mix):,} answers, profile normalised, 1 thread"
     measure.row(what, rate, "answers/s", leaderboard_times / normalised_times, "leaderboard")
+
+
+def test_words(measure: Measure) -> None:
+    """Long answers in words beside the same answers with one character for each word, on one thread."""
+    rng = random.Random(0)
+    words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(1, 9))) for _ in range(5000)]
+    symbols = {word: chr(0x4E00 + i) for i, word in enumerate(words)}
+    texts = [[words[int(rng.paretovariate(0.7)) % len(words)] for _ in range(300)] for _ in range(700)]
+    sides = []
+    for tokenizer, columns in (
+        (PatternTokenizer("words"), [" ".join(text) for text in texts]),
+        (None, ["".join(map(symbols.__getitem__, text)) for text in texts]),
+    ):
+        asked = Question("Q1", "?", {"A": tuple(columns[:200])}, tokenizer=tokenizer)
+        sides.append(partial(Scorer(Suite("words", (asked,), "0" * 40), threads=1).reward, "Q1", columns[200:]))
+    agree("rewards of words", sides[0]().tolist(), sides[1]().tolist())
+    words_time, symbols_time = measure.times(_ROUNDS, sides[0], {"symbols": sides[1]})
+    what, ratio = "reward, 500 answers of 300 words, 1 thread", symbols_time / words_time
+    measure.row(what, 500 / words_time, "answers/s", ratio, "a character for each word")
 
 
 def test_reading_memory(measure: Measure, mix: Mix) -> None:
