@@ -68,7 +68,7 @@ def test_prompts_become_a_suite_with_a_card_and_a_config_to_edit(make, tmp_path)
         assert [sample.question for sample in suite.samples] == [question.question for question in suite]
         card = (tmp_path / "fr" / "README.md").read_text(encoding="utf-8")
         assert card.startswith("---\nlicense: CC-BY-4.0\nlanguage: fr\n---\n# fr\n")
-        assert "| models | org/a, org/b (openai) |" in card
+        assert "| models | org/a, org/b (openai) |\n| answers | 90 different ones, temperature 0.7, 1 |\n" in card
         assert "fewer than 100 reference answers" in card
 
         config = (tmp_path / "fr.toml").read_text(encoding="utf-8")

@@ -32,8 +32,10 @@ def write_card(
         question.n_units(text) for question in suite for some in question.answers.values() for text in some
     )
     targets = {f"{question.lengths.target:,} and {question.lengths.limit:,}" for question in suite}
-    settings = [generation.setting for generation in maker.generations]
-    temperatures = dict.fromkeys(f"{setting.sent_sampling.temperature:g}" for setting in settings)
+    engine, settings = maker.generations[0].engine, [generation.setting for generation in maker.generations]
+    omitted = maker.generations[0].options.get("omit", ())
+    temperatures = ", ".join(dict.fromkeys(f"{setting.sent_sampling.temperature:g}" for setting in settings))
+    temperature = "" if engine == "replay" or "temperature" in omitted else f", temperature {temperatures}"
     rows = {
         "questions": f"{len(suite):,}, {sum(bool(question.keywords) for question in suite):,} with keyword rules",
         "reference answers": f"{min(map(len, texts)):,} to {max(map(len, texts)):,} to a question",
@@ -42,8 +44,8 @@ def write_card(
         "target and limit": "; ".join(sorted(targets)),
         "language": language or "not stated",
         "made with": f"pfgen-fast {__version__}, {timestamp()[:10]}",
-        "models": f"{', '.join(dict.fromkeys(setting.model for setting in settings))} ({maker.generations[0].engine})",
-        "answers": f"{sum(maker.n_answers.values()):,}, temperature {', '.join(temperatures)}",
+        "models": f"{', '.join(dict.fromkeys(setting.model for setting in settings))} ({engine})",
+        "answers": f"{sum(maker.n_answers.values()):,} different ones{temperature}",
         "version": f"metadata hash {suite.metadata_hash}",
         "licence": f"{licence or 'not stated'}; texts of language models follow the licences of their models",
     }
