@@ -24,7 +24,7 @@ _DROP = ("mean_drop", "drop_low", "drop_high")
 def pictures(results: Sequence[Result]) -> list[Picture]:
     """All pictures."""
     by = weighted_by([result.test for result in results])
-    on_common = ", on the kinds and degrees that all have" if any(result.common_share for result in results) else ""
+    on_common = ", on the kinds and degrees that all have" if any(result.common for result in results) else ""
     heat = "What {} notices: d by kind of damage, light on the left, heavy on the right"
     charts: list[tuple[str, str, chart_data.Chart]] = [
         *(("heat", heat.format(result.title), _heat(result)) for result in results),

@@ -74,7 +74,6 @@ class Result:
     title: str  # label, with the task if there are several
     # averages on the perturbations that all have, with the columns of `COMMON_COLUMNS`; none if nothing is compared
     common: tuple[Row, ...] = ()
-    is_compared: bool = False  # whether several evaluators have the task
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -103,26 +102,19 @@ class Result:
         rows = having(self.common, score=score) if self.common else self.rows("summary", score=score, scope="all")
         return next(iter(rows), None)
 
-    @property
-    def common_share(self) -> str:
-        """How many perturbations are compared, such as `5 of 9`; empty if the evaluator has no others."""
-        row = self.average()
-        return f"{row['n_common']} of {row['n_own']}" if self.common and row and row["n_common"] < row["n_own"] else ""
-
 
 def results(tests: Sequence[Discernment]) -> list[Result]:
     """The results of each test, by task."""
     names = labels(tests)
     tasks = [list(dict.fromkeys(row["task"] for row in test.cells)) for test in tests]
-    n_evaluators = Counter(task for own in tasks for task in own)
+    has_tasks = len({task for own in tasks for task in own}) > 1
     return [
         Result(
             test,
             name,
             task,
-            f"{name}, {in_one_line(task)}" if len(n_evaluators) > 1 else name,
+            f"{name}, {in_one_line(task)}" if has_tasks else name,
             tuple(having(map(Row, common), task=task)),
-            n_evaluators[task] > 1,
         )
         for test, name, own, common in zip(tests, names, tasks, common_rows(tests), strict=True)
         for task in own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
@@ -39,7 +39,7 @@ def finding_of(tests: Sequence[Discernment]) -> Finding:
         _paragraph(tests, names, task_results),
         (verdict_table(task_results), *tables(tests, task_results)),
         tuple(pictures(task_results)),
-        (*_restrictions(task_results), *_notes(tests, names)),
+        tuple(_notes(tests, names)),
         question=f"How well {'does' if len(names) == 1 else 'do'} {named} notice damage?",
         sentences=(answer, *others) if others else (),
         example=next(filter(None, map(_example, task_results)), None),
@@ -75,21 +75,6 @@ def _notes(tests: Sequence[Discernment], names: Sequence[str]) -> list[str]:
     if any(test.weights and test.weights.endswith(ASSUMED) for test in tests):
         notes.append("The weights of weighted d are assumed weights: no expert was asked.")
     return notes
-
-
-def _restrictions(results: Sequence[Result]) -> Iterator[str]:
-    """Notes on comparisons that use only a part of the kinds and degrees, or that are not possible."""
-    for task in dict.fromkeys(result.task for result in results):
-        own = [result for result in results if result.task == task and result.common]
-        where = f"Task {in_one_line(task)}: " if len({result.task for result in results}) > 1 else ""
-        rows = [row for result in own if (row := result.average())]
-        if rows and not rows[0]["n_common"]:
-            yield f"{where}The evaluators and weights have no kind and degree in common, so nothing is compared."
-        elif listed := [f"{result.label} {result.common_share}" for result in own if result.common_share]:
-            yield (
-                f"{where}Averages are compared only on the kinds and degrees that all evaluators and weights have: "
-                f"{few_names(listed, _MANY)}."
-            )
 
 
 # --- examples
@@ -142,22 +127,21 @@ LEGEND = (
 )
 """Explains the cells of the table of verdicts."""
 
-_NOTHING = "No evaluator has a discernment score."
+_NOTHING = "The evaluators have no discernment score in common."
 
 
 def sentences(results: Sequence[Result]) -> list[str]:
     """The best of several results of each task, then a sentence on each result."""
     headlines = list(map(_headline, results))
-    if len(results) == 1:
+    compared = [result for result in results if result.common]
+    if not compared:
         return headlines
-    compared = [result for result in results if result.is_compared]
     is_one_task = len({result.task for result in results}) == 1
-    by_task = {
-        task: _highest([result for result in compared if result.task == task], "" if is_one_task else task)
+    best = [
+        _highest([result for result in compared if result.task == task], "" if is_one_task else task)
         for task in dict.fromkeys(result.task for result in compared)
-    }
-    best = " ".join(filter(None, by_task.values() if compared else [_highest(results, "")]))
-    return [best or _NOTHING, *headlines]
+    ]
+    return [" ".join(filter(None, best)) or _NOTHING, *headlines]
 
 
 def _headline(result: Result) -> str:
@@ -189,18 +173,12 @@ def _headline(result: Result) -> str:
 
 def _highest(results: Sequence[Result], task: str) -> str:
     """The result with the highest average, on the perturbations that all have; empty if there is none."""
-    rows = [result.average() for result in results]
-    averages = [(row["average"], result) for row, result in zip(rows, results, strict=True) if row and row["average"]]
+    averages = [(row["average"], result) for result in results if (row := result.average()) and row["average"]]
     if not averages:
         return ""
     value, best = max(averages, key=lambda pair: pair[0])
     where = f" for the task {in_one_line(task)}" if task else ""
-    is_part = best.is_compared and best.common_share
-    on_common = f", on the {best.common_share} kinds and degrees that all have" if is_part else ""
-    return (
-        f"Of {len(results)} results{where}, {best.title} has the highest average discernment score, "
-        f"{value:.1f}{on_common}."
-    )
+    return f"Of {len(results)} results{where}, {best.title} has the highest average discernment score, {value:.1f}."
 
 
 def missed_cells(result: Result) -> list[Row]:
