@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .scoring.scorer import ScorerSpec as ScorerSpec
     from .suite.keywords import Rule as Rule
     from .suite.questions import Question as Question
+    from .suite.rules import Lengths as Lengths
     from .suite.suite import Suite as Suite
     from .tables.batches import score_batches as score_batches
     from .tables.batches import score_schema as score_schema
@@ -87,6 +88,7 @@ MODULES = {
     "prediction_powered_mean": "lab.statistics.prediction_powered",
     "Rule": "suite.keywords",
     "Question": "suite.questions",
+    "Lengths": "suite.rules",
     "Suite": "suite.suite",
     "score_batches": "tables.batches",
     "score_schema": "tables.batches",

@@ -44,10 +44,19 @@ def add_up(values: Iterable[float], float_sum: FloatSum = "compensated") -> floa
 
 @dataclass(frozen=True)
 class Lengths:
-    """The lengths of the answers to a question, in its units (docs/scoring.md, section 9); ValueError if invalid."""
+    """The lengths of the answers to a question, in its units (docs/scoring.md, section 9); ValueError if invalid.
 
-    target: int = 100  # length up to which a score is not discounted
-    limit: int = 150  # length at which the discount reaches 0
+    Attributes:
+        target: The length up to which a score is not discounted.
+        limit: The length at which the discount reaches 0; at most 20,000.
+
+    Example:
+        >>> Lengths(400, 600).look_ahead
+        800
+    """
+
+    target: int = 100
+    limit: int = 150
 
     def __post_init__(self) -> None:
         if not (type(self.target) is type(self.limit) is int and 1 <= self.target < self.limit <= MAX_LIMIT):
