@@ -1,6 +1,7 @@
 """Every command among names that attack what shows them: its output, and each file that it writes for a reader."""
 
 import base64
+import csv
 import json
 import os
 import re
@@ -348,11 +349,12 @@ def test_experiments_with_ratings(asked, suite, few_runs, tmp_path, monkeypatch)
         asked(*arguments)
     ratings = tmp_path / "judge-models.csv"
     others = tmp_path / f"{NAMES[16]}.csv"
-    others.write_text('name,"=1+1 <b>|a"\n' + ratings.read_text(encoding="utf-8").partition("\n")[2])
-    files = ("--scores", ratings, "--scores", others)
-    asked("experiment", "external", *usual, *files)
+    rows = [row[:1] + row[3:4] for row in csv.reader(ratings.read_text(encoding="utf-8").splitlines()[1:])]
+    with others.open("w", encoding="utf-8") as file:
+        csv.writer(file).writerows([["model", "=1+1 <b>|a"], *rows])
+    asked("experiment", "agreement", *usual, "--verdicts", ratings, "--verdicts", others)
     others.unlink()
-    check_files(tmp_path, count=14)
-    matched = (tmp_path / "external-models-1.csv").read_text(encoding="utf-8")
+    check_files(tmp_path, count=12)
+    matched = (tmp_path / "agreement-models.csv").read_text(encoding="utf-8")
     for name in ("=1+1", "@SUM(1)"):
-        assert re.search(rf"^'{re.escape(name)},'{re.escape(name)},.*,the same$", matched, flags=re.MULTILINE)
+        assert re.search(rf"^'{re.escape(name)},'{re.escape(name)},'{re.escape(name)},", matched, flags=re.MULTILINE)
