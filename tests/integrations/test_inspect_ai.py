@@ -87,7 +87,8 @@ def test_an_evaluation_has_the_scores_of_the_scorer_bit_for_bit(mini, scorer, tm
         assert score.value == {name: float(table[name][0]) for name in SCORES}
         details = table.details(0)
         assert score.metadata == {part: details[part] for part in ("fluency", "truthfulness")}
-        assert all(str(name) in score.explanation for name, _ in details["helpfulness_results"] if name)
+        asked, names = mini[sample.metadata["question_id"]], [name for name, _ in details["helpfulness_results"]]
+        assert all((asked.excess_shown(name) or name) in score.explanation for name in names)
     for name in SCORES:
         values = [sample.scores["pfgen_score"].value[name] for sample in log.samples]
         assert figures(log)[name]["mean"] == pytest.approx(sum(values) / 24, abs=1e-12)

@@ -13,7 +13,7 @@ from ..generation.prompts import NUM_EXAMPLES, Sampling
 from ..scoring.reply_text import STOP, Mode, check_mode
 from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import ScorerSpec
-from ..suite.questions import Question, excess_shown
+from ..suite.questions import Question
 from ..suite.rules import AVERAGE_FIRST
 from ..suite.suite import Suite
 from .rewarding import answer_in, training_tasks
@@ -78,7 +78,7 @@ def _score_of(table: ScoreTable, question: Question, answer: str) -> Score:
     """The score of an answer, with what its keyword rules say."""
     details = table.details(0)
     unmet = [
-        f"{excess_shown(name, question) or name or 'a rule without a name'}: {score:.2f}"
+        f"{question.excess_shown(name) or name or 'a rule without a name'}: {score:.2f}"
         for name, score in details["helpfulness_results"]
     ]
     score: Score = _scorer.Score(

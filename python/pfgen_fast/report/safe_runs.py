@@ -21,7 +21,7 @@ from ..generation.raw_replies import sentence_of
 from ..runs.checkout import run_name
 from ..runs.leaderboard import medal, model_of, order_key
 from ..runs.run_result import Figures, RunResult, ScoredAnswer, Scores, read_result
-from ..suite.questions import Question, excess_shown
+from ..suite.questions import Question
 from ..suite.suite import Suite
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _answer(sample: ScoredAnswer, asked: Question) -> CheckedAnswer:
 def _missing(names: Sequence[str], asked: Question) -> tuple[tuple[str, ...], str]:
     """The names of the missing keywords, and how far after the target length the last keyword ends."""
     shown = list(names[:_MAX_ENTRIES])
-    excess = excess_shown(shown[-1], asked) if shown else ""
+    excess = asked.excess_shown(shown[-1]) if shown else ""
     if excess:
         shown.pop()
     return tuple(map(in_one_line, shown)), excess

@@ -14,6 +14,8 @@ from .keywords import Rule, depth_first
 from .rules import Lengths
 from .units import Spelling, Tokenizer
 
+_EXCESS = re.compile(r"([0-9]{1,9})字超過")
+
 
 @dataclass(frozen=True)
 class Question:
@@ -63,6 +65,16 @@ class Question:
         """The target length, such as `100 characters`."""
         return counted(self.lengths.target, self.unit)
 
+    def excess_shown(self, detail: str) -> str:
+        """The excess length in the details of docs/scoring.md, section 4, in words; "" if `detail` names a rule.
+
+        Example:
+            >>> Question("Q1", "Why?", {}).excess_shown("14字超過")
+            '14 characters over 100'
+        """
+        match = _EXCESS.fullmatch(detail)
+        return f"{counted(int(match[1]), self.unit)} over {self.lengths.target}" if match else ""
+
     def n_units(self, answer: str) -> int:
         """The length of an answer in the units of this question, characters or tokens."""
         return len(answer) if self.spelling is None else len(self.spelling.read(answer).symbols)
@@ -75,25 +87,6 @@ class Question:
 
 def _question(question_id: str, question: str, answers: dict[str, tuple[str, ...]], *rest: Any) -> Question:
     return Question(question_id, question, MappingProxyType(answers), *rest)
-
-
-_EXCESS = re.compile(r"([0-9]{1,9})字超過")
-
-
-def excess_shown(detail: str, question: Question | None = None) -> str:
-    """The excess length in the details of docs/scoring.md, section 4, in words; "" if `detail` names a rule.
-
-    Example:
-        >>> excess_shown("14字超過", Question("Q1", "Why?", {}))
-        '14 characters over 100'
-    """
-    match = _EXCESS.fullmatch(detail)
-    if not match:
-        return ""
-    n = int(match[1])
-    if question is None:
-        return f"{counted(n, 'unit')} over the target length"
-    return f"{counted(n, question.unit)} over {question.lengths.target}"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 from ...base.table import Column, Table, width_of
 from ...base.untrusted_text import counted, harmless
-from ...suite.questions import excess_shown
 from ...suite.rules import MAX_ORDER, THRESHOLD, add_up
 from .. import options
 from ..app import Json, fail, print_json, print_line, print_table, shown
@@ -146,6 +145,6 @@ def _print_keywords(explanation: Explanation) -> None:
             state = ("met", "green"), f" at {keyword.position}"
         print_line(f"keyword {shown(keyword.name)}: ", *state)
     for name, left in explanation.scores["helpfulness_results"]:
-        if excess := excess_shown(name, explanation.question):
+        if excess := explanation.question.excess_shown(name):
             print_line(f"the last keyword ends {excess}, which leaves {left:.2f} of helpfulness")
     print_line()
