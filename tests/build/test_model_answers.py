@@ -74,9 +74,32 @@ def test_a_table_becomes_a_suite(call, tmp_path, ending):
     assert (code, out) == (0, f"2 questions, 2 to 2 references each\nsuite: {suite}\n")
     assert "note: 1 row without a question or an answer left out\n" in err
     assert models_of(Suite.load(suite)) == ["b-1", "c"]
+    assert "too high with this suite" not in err
+    code, _, err = call("suite", "build", path, "-o", suite)  # replaces what a table gave
+    assert (code, "note: a model whose answers are among the references scores too high" in err) == (0, True)
     code, _, err = call("suite", "build", path, "-o", tmp_path / "other", "--leave-out", "a")
     assert (code, "no answers of the family 'a'" in err) == (2, True)
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("edit", ["keywords", "sets", "samples", "broken"])
+def test_a_table_replaces_no_suite_of_another_origin(call, make_suite, tmp_path_factory, edit):
+    path = tmp_path_factory.mktemp("table") / "answers.jsonl"
+    path.write_text("".join(json.dumps(row._asdict()) + "\n" for row in ROWS), encoding="utf-8")
+    keywords = {"keywords": [{"t": "ice"}]} if edit == "keywords" else {}
+    folder = make_suite({"answers": {"N" if edit == "sets" else "models": ["Ice."]}, **keywords})
+    if edit in ("samples", "broken"):
+        (folder / {"samples": "questions.jsonl", "broken": "Q01.json"}[edit]).write_text("", encoding="utf-8")
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    code, out, err = call("suite", "build", path, "-o", folder)
+    assert (code, out) == (2, "")
+    assert err.endswith(
+        ": contains a suite that was not built from a table, or was edited since; choose another "
+        "directory, or replace the suite with --force\n"
+    )
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+    assert call("suite", "build", path, "-o", folder, "--force")[0] == 0
+    assert len(Suite.load(folder)) == 2
 
 
 def test_a_table_without_a_column_is_named(tmp_path):

@@ -75,7 +75,7 @@ def test_a_directory_of_the_users_choice_keeps_the_licence(call, suites_home, tm
     assert json.loads(call("suite", "info", "mini", "--json")[1])["origin"] is None
 
 
-def test_a_packed_suite_is_added_under_a_name_and_listed(call, suites_home, tmp_path):
+def test_a_packed_suite_is_added_under_a_name_and_listed(call, suites_home, tmp_path, monkeypatch):
     archive = tmp_path / "a.tar.gz"
     code, out, _ = call("suite", "pack", "mini", "-o", archive)
     digest = out.split("SHA-256 ")[1].split("\n")[0]
@@ -96,3 +96,10 @@ def test_a_packed_suite_is_added_under_a_name_and_listed(call, suites_home, tmp_
     assert (out.splitlines()[2:]) == ["licence: not stated", "use it: --suite mine"]
     assert f"mine         questions   0.8 MB  added: {suites_home / 'mine'}\n" in call("suite", "info")[1]
     assert call("suite", "check", "mine")[0] == 0
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(suites_home / "mine", "mine")
+    (row,) = [row for row in json.loads(call("suite", "info", "--json")[1]) if row["name"] == "mine"]
+    assert (row["state"], row["folder"]) == (
+        "added, but the name means the directory mine here",
+        str(suites_home / "mine"),
+    )

@@ -76,6 +76,17 @@ def test_a_packed_suite_is_found_by_its_name_and_scores_as_before(suites_home, f
     assert add_suite(str(folder), name="second").suite.licence == "not stated"
 
 
+def test_a_card_of_another_state_of_the_suite_is_not_packed(folder, mini, tmp_path):
+    card = folder / "README.md"
+    card.write_text(f"| version | metadata hash {mini.metadata_hash} |\n", encoding="utf-8")
+    pack_suite(folder, tmp_path / "a.zip")
+    (folder / "Q08.json").unlink()
+    hashes = f"metadata hash {mini.metadata_hash}; this one has {Suite.load(folder).metadata_hash}"
+    with pytest.raises(SuiteError, match=f"README.md: the card describes another suite .{hashes}.; write it anew with"):
+        pack_suite(folder, tmp_path / "b.zip")
+    assert not (tmp_path / "b.zip").exists()
+
+
 @pytest.mark.parametrize(
     ("files", "changes", "sentence"),
     [

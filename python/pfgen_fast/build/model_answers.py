@@ -5,23 +5,25 @@ A model is scored without the answers of its own family, which would be closer t
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..base.errors import BuildError
+from ..base.errors import BuildError, PfgenError
 from ..base.untrusted_text import counted, did_you_mean, few_names, in_one_line
 from ..suite.questions import Question
 from ..suite.rules import Lengths
 from ..suite.suite import Suite
+from ..suite.suite_reading import CARD_FILES, SAMPLES_FILE, SETTINGS_FILE
 from ..suite.units import Tokenizer
 from ..tables.formats import column_names, table_rows
 from ..tables.model_means import ANSWER_NAMES, MODEL_NAMES, QUESTION_NAMES, usual_column
 from .answer_fit import WORDS, Fit, fit_answers, fit_sentences, mixed_scripts, text_figures
 from .build_config import Config, QuestionConfig
-from .suite_writing import write_suite
+from .suite_writing import check_place, write_suite
 
 SET = "models"
 """The name of the reference set."""
@@ -151,14 +153,37 @@ def references_of(rows: Iterable[ModelAnswer], *, without: str | Collection[str]
     return ModelReferences.of(rows).suite(without=[without] if isinstance(without, str) else without)
 
 
-def write_references(suite: Suite, folder: Path) -> None:
-    """Writes a suite in the published format, replacing an existing one."""
+def write_references(suite: Suite, folder: Path, *, force: bool = False) -> None:
+    """Writes a suite in the published format, replacing an existing one of a table, or any with `force`.
+
+    Raises:
+        BuildError: The directory contains other files, or a suite that has more than answers of a table.
+    """
     questions = tuple(
         QuestionConfig(asked.question_id, asked.question, tokenizer=asked.tokenizer, lengths=asked.lengths)
         for asked in suite
     )
     config = Config(path=folder, suite=folder, work=folder, questions=questions)
+    check_place(config)
+    if not force and folder.is_dir() and not _is_replaceable(folder):
+        raise BuildError(
+            f"{folder}: contains a suite that was not built from a table, or was edited since; choose another "
+            "directory, or replace the suite with --force"
+        )
     write_suite(config, {asked.question_id: dict(asked.answers) for asked in suite})
+
+
+def _is_replaceable(folder: Path) -> bool:
+    """Whether a directory has no suite, or one with nothing but the answers of a table."""
+    names = {path.name for path in folder.iterdir()} - set(CARD_FILES)
+    if not names or names & {SAMPLES_FILE, SETTINGS_FILE}:
+        return not names
+    with contextlib.suppress(PfgenError):
+        return all(
+            list(asked.answers) == [SET] and not (asked.keywords or asked.category or asked.note)
+            for asked in Suite.load(folder.absolute())
+        )
+    return False
 
 
 def answers_by_question(rows: Iterable[ModelAnswer]) -> dict[str, list[str]]:

@@ -52,6 +52,7 @@ _OTHER_FILES = (SAMPLES_FILE, SETTINGS_FILE, *CARD_FILES)
 _NAME = re.compile(r"[^\W_][\w.-]{0,62}\w")
 _FILE_NAME = re.compile(r"[^\W_][\w.-]{0,95}\.json")
 _LICENCE = re.compile(r"---\n(?:(?!---\n).*\n)*?license:[ \t]*(\S.*)\n")
+_CARD_HASH = re.compile(r"\| version \| metadata hash (\w+)")
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, struct.error, RuntimeError, ValueError, OverflowError, *DAMAGE)
 
@@ -152,12 +153,20 @@ def _suite_files(source: str | Path) -> dict[str, bytes]:
     for fault in find_faults(source):
         raise SuiteError(fault)
     folder = suite_folder(source).resolve()
-    tokenizers = {question.tokenizer for question in Suite.load(folder)}
+    suite = Suite.load(folder)
+    tokenizers = {question.tokenizer for question in suite}
     names = {path.name for path in question_files(folder)}
     names |= {tokenizer.path.name for tokenizer in tokenizers if isinstance(tokenizer, FileTokenizer)}
     names |= {name for name in _OTHER_FILES if (folder / name).exists()}
     files = _gathered(map(_entry, (folder / name for name in sorted(names))), str(folder))
-    header = _LICENCE.match(files.get(CARD_FILES[0], b"").decode(errors="replace"))
+    card = files.get(CARD_FILES[0], b"").decode(errors="replace")
+    stated = _CARD_HASH.search(card)
+    if stated and stated[1] != suite.metadata_hash:
+        raise SuiteError(
+            f"{folder / CARD_FILES[0]}: the card describes another suite (metadata hash {stated[1]}; this one has "
+            f"{suite.metadata_hash}); write it anew with pfgen-fast suite make, or correct its figures and its hash"
+        )
+    header = _LICENCE.match(card)
     manifest = {
         "format": _FORMAT,
         "name": folder.name,

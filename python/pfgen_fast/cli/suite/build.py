@@ -114,11 +114,11 @@ class SuiteBuild:
         "Unit of n-grams and lengths: character, words, whitespace or a tokenizer's .json file. Default: by script.",
     )
     target: int | None = Option(None, "Do not discount answers up to this length, in units. Default: by length.", min=1)
-    limit: int | None = Option(None, "Score nothing past this length. Default: one and a half times --target.", min=2)
+    limit: int | None = Option(None, "Ignore the text past this length. Default: one and a half times --target.", min=2)
     stage: str | None = Option(None, "Run only this stage: raw, normalise, filter, frequency, length or select.")
     until_stable: bool = Option(False, "Repeat the frequency filter until it removes nothing.")
     threads: options.Threads = None
-    force: bool = Option(False, "Run finished stages again.", "-f")
+    force: bool = Option(False, "Run finished stages again; for a table, replace any suite in DIR.", "-f")
     no_report: bool = Option(False, "Do not write the report.")
     quiet: Quiet = False
     as_json: Json = False
@@ -138,19 +138,23 @@ class SuiteBuild:
 
         if self.output is None:
             fail(f"{shown(self.source)}: a table of answers; name the directory of the suite with -o")
-        if self.stage or self.until_stable or self.force or self.no_report:
-            fail("--stage, --until-stable, --force and --no-report are for a config; a table is built in one step")
+        if self.stage or self.until_stable or self.no_report:
+            fail("--stage, --until-stable and --no-report are for a config; a table is built in one step")
         references = ModelReferences.of(
             read_model_answers(self.source, family=self.family),
             units=() if self.unit is None else (read_unit(self.unit),),
             lengths=lengths_of(self.target, self.limit),
         )
         suite = references.suite(without=self.leave_out or ())
-        write_references(suite, self.output)
-        self._tell(references.decisions, references.notes, self.output)
+        write_references(suite, self.output, force=self.force)
+        notes = references.notes
+        if not self.leave_out:
+            own = "a model whose answers are among the references scores too high with this suite; see --leave-out"
+            notes = (*notes, own)
+        self._tell(references.decisions, notes, self.output)
         questions = _questions_json(references.fits)
         if self.as_json:
-            print_json({"suite": str(self.output), "notes": references.notes, "questions": questions})
+            print_json({"suite": str(self.output), "notes": notes, "questions": questions})
         elif not self.quiet:
             sizes = [len(texts) for question in suite for texts in question.answers.values()]
             print_line(f"{counted(len(suite), 'question')}, {min(sizes):,} to {max(sizes):,} references each")

@@ -91,7 +91,7 @@ def _suites() -> Table:
     from ...lab.checklists.suite_files import PACKAGED as CHECKLISTS
     from ...lab.checklists.suite_files import packaged_suites
     from ...runs.checkout import suite_folder_here
-    from ...suite.published import fetched_folder, fetched_names, published_names
+    from ...suite.published import fetched_folder, fetched_names, published_names, suites_folder
     from ...suite.suite_reading import PACKAGED, packaged_names
 
     suites: list[tuple[str, str, str, Path | None]] = []
@@ -99,8 +99,12 @@ def _suites() -> Table:
         suites.append(("(here)", "questions", "suite of the working directory", suite_folder_here()))
     for name in dict.fromkeys((*published_names(), *fetched_names())):
         folder = fetched_folder(name)
-        state = "fetched" if name in published_names() else "added"
-        suites.append((name, "questions", state if folder else f"not fetched: pfgen-fast suite get {name}", folder))
+        if name in published_names():
+            state = "fetched" if folder else f"not fetched: pfgen-fast suite get {name}"
+        else:
+            state = "added" if folder else f"added, but the name means the directory {name} here"
+            folder = suites_folder() / name
+        suites.append((name, "questions", state, folder))
     suites += [(name, "questions", "packaged", PACKAGED / name) for name in packaged_names()]
     suites += [(name, "checklists", "packaged", CHECKLISTS / name) for name in packaged_suites()]
     suites.append(("hellobench", "checklists", "clone Quehry/HelloBench from GitHub, then import it", None))
