@@ -319,7 +319,9 @@ def test_verify_hashes_the_files_itself(call, runs, tmp_path, monkeypatch):
 
 def test_suite_commands(call, make_suite):
     _, out, _ = call("suite", "info", "mini", "--json")
-    assert len(json.loads(out)["questions"]) == 8
+    assert [(row["target"], row["limit"]) for row in json.loads(out)["questions"]] == [(100, 150)] * 8
+    lengths = "\ntarget 100 characters, limit 150; target 100 words, limit 150\n"
+    assert lengths in call("suite", "info", "mini")[1]
     code, out, err = call("suite", "check", "mini")
     assert (code, out.splitlines()[-1], err) == (0, "mini: no findings in 8 questions", "")
     assert "states" in call("suite", "compile", "mini")[1]

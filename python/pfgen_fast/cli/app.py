@@ -258,6 +258,11 @@ def rest(taken: int) -> int | None:
     return None if width is None else width - taken
 
 
+def size_text(n_bytes: float) -> str:
+    """A size of files, such as `0.4 kB` or `12.3 MB`."""
+    return f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:,.1f} kB"
+
+
 def fitted(begin: str, name: object, end: str = "") -> str:
     """A line with a name that is shortened to fit the terminal."""
     return f"{begin}{shortened(shown(name), rest(width_of(begin) + width_of(end)))}{end}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...base.errors import TrialsError
 from ...base.untrusted_text import counted
 from .. import options
-from ..app import Quiet, exit_if_partial, fail, note, print_line, shown, track, warn
+from ..app import Quiet, exit_if_partial, fail, note, print_line, shown, size_text, track, warn
 from ..parser import Option, option_group, refuse_others
 from ..suite_line import given_suite, print_origin
 
@@ -123,7 +123,7 @@ class Report:
             write = write_report if is_page else write_report_folder
             write(with_intervals(runs, suite), suite, output, track=partial(track, quiet=self.quiet))
         if not self.quiet:
-            written = "a README.md next to each" if output is None else f"{output} ({_size(output) / 1e6:.1f} MB)"
+            written = "a README.md next to each" if output is None else f"{output} ({size_text(_size(output))})"
             print_line(f"{counted(len(runs), 'run')}: {shown(written)}")
             print_origin(suite)
         exit_if_partial(len(runs) < len(results))
@@ -140,7 +140,7 @@ class Report:
         name = ", ".join(Path(path).name for path in self.paths)
         write_score_report(scores, output, metric=self.metric, name=name)
         if not self.quiet:
-            print_line(f"{counted(len(scores.models), 'model')}: {shown(output)} ({_size(output) / 1e6:.1f} MB)")
+            print_line(f"{counted(len(scores.models), 'model')}: {shown(output)} ({size_text(_size(output))})")
 
     def write_results(self, path: Path) -> None:
         """Writes the file of .eval_results."""

@@ -25,6 +25,7 @@ from ..app import (
     print_line,
     print_table,
     shown,
+    size_text,
     warn,
 )
 from ..parser import Argument, Option
@@ -73,7 +74,7 @@ class SuiteCompile:
         if self.as_json:
             print_json({"path": where and str(where), "n_states": n_states, "n_bytes": n_bytes, "seconds": seconds})
             return
-        print_line(f"{n_states:,} states, {n_bytes / 1e6:,.1f} MB ({seconds:.2f} s)")
+        print_line(f"{n_states:,} states, {size_text(n_bytes)} ({seconds:.2f} s)")
         nowhere = "index: not kept, because no file can be written in the cache directory"
         print_line(fitted("index: ", where) if where else nowhere)
         print_origin(loaded)

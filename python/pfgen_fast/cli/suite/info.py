@@ -14,12 +14,15 @@ from ..app import (
     Exit,
     Json,
     caution,
+    cut,
     fail,
     fitted,
     print_json,
     print_line,
     print_table,
+    rest,
     shown,
+    size_text,
     warn,
 )
 from ..parser import Argument
@@ -73,6 +76,10 @@ class SuiteInfo:
         print_line(f"{counted(len(loaded), 'question')}, metadata hash {loaded.metadata_hash}")
         print_line(fitted("directory: ", loaded.folder))
         print_source(origin or {})
+        lengths = dict.fromkeys(
+            f"target {question.target_shown}, limit {question.lengths.limit:,}" for question in loaded
+        )
+        print_line(cut("; ".join(lengths), rest(0)))
         rows = [
             (
                 question["question_id"],
@@ -113,7 +120,7 @@ def _suites() -> Table:
         n_bytes = None if folder is None else sum(path.stat().st_size for path in folder.iterdir())
         is_outside = folder is not None and state != "packaged"
         rows.append([name, kind, n_bytes, state, folder and str(folder), f"{state}: {folder}" if is_outside else state])
-    size = Column("n_bytes", "size", form=lambda n_bytes: f"{n_bytes / 1e6:,.1f} MB")
+    size = Column("n_bytes", "size", form=size_text)
     where = Column("where", "state", form=shown, view="readers")
     files = [Column("state", view="files"), Column("folder", view="files")]
     return Table([Column("name"), Column("kind"), size, *files, where], rows)
@@ -127,6 +134,8 @@ def _describe(question: Question) -> dict[str, Any]:
         "category": question.category,
         "n_rules": len(question.keywords),
         "unit": "character" if question.tokenizer is None else question.tokenizer.source["tokenizer"],
+        "target": question.lengths.target,
+        "limit": question.lengths.limit,
         "sets": sets,
     }
 

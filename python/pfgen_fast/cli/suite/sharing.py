@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...base.errors import SuiteError
 from ...base.untrusted_text import counted
-from ..app import Quiet, counting, note, print_line, shown
+from ..app import Quiet, counting, note, print_line, shown, size_text
 from ..parser import Argument, Option
 
 if TYPE_CHECKING:
@@ -118,5 +118,5 @@ class SuitePack:
         sha256 = pack_suite(self.suite, self.output)
         if not self.quiet:
             n_bytes = self.output.stat().st_size
-            print_line((shown(self.output), "bold"), f": {n_bytes / 1e6:,.1f} MB, SHA-256 {sha256}")
+            print_line((shown(self.output), "bold"), f": {size_text(n_bytes)}, SHA-256 {sha256}")
             print_line(f"upload it, and send this line: pfgen-fast suite add URL#sha256={sha256}")
