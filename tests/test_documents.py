@@ -152,7 +152,7 @@ def examples() -> Iterator[Any]:
     """The blocks that run alone; in part, and those that this changes also whole."""
     for page in map(ROOT.joinpath, ALONE):
         for block in documented.blocks(page):
-            if block.language == "python":
+            if block.language == "python" and not block.reason:
                 yield pytest.param(block, False, id=block.place)
                 if "my-suite.toml" in block.code or fewer(block.code) != block.code:
                     yield pytest.param(block, True, id=f"{block.place}, whole", marks=pytest.mark.nightly)

@@ -61,7 +61,17 @@ def make_raw(folder):
 def make_config(folder):
     """Write the config of the build and return its path."""
     lines = ['suite = "mini"', 'seed = "mini"', "[sets]", *(f'{name} = "{name}.jsonl"' for name in SETS)]
-    lines += ["[length]", 'keep = "all"', "[select]", f"size = {ANSWERS_PER_SET}"]
+    lines += [
+        "[score]",
+        "target = 100",
+        "limit = 150",
+        "[frequency]",
+        "order = 5",
+        "[length]",
+        'keep = "all"',
+        "[select]",
+        f"size = {ANSWERS_PER_SET}",
+    ]
     for content in QUESTIONS:
         lines.append("[[question]]")
         lines += [f"{key} = {toml(value)}" for key, value in content.items() if key != "sets"]

@@ -9,22 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...base.errors import SuiteError
 from ...base.table import Column, Table
 from ...base.untrusted_text import counted
-from .. import options
-from ..app import (
-    Exit,
-    Json,
-    caution,
-    cut,
-    fail,
-    fitted,
-    print_json,
-    print_line,
-    print_table,
-    rest,
-    shown,
-    size_text,
-    warn,
-)
+from .. import app, options
 from ..parser import Argument
 from ..suite_line import source_or_here
 from .sharing import print_source
@@ -48,7 +33,7 @@ class SuiteInfo:
     suite: str | None = Argument(
         None, "Directory with Q*.json files, 'mini' or 'pfgen-bench'. Default: all suites.", metavar="[SUITE]"
     )
-    as_json: Json = False
+    as_json: app.Json = False
 
     def __call__(self) -> None:
         from ...lab.checklists.suite_files import packaged_suites
@@ -58,28 +43,28 @@ class SuiteInfo:
         if self.suite is None:
             table = _suites()
             if self.as_json:
-                print_json(table.to_dicts())
+                app.print_json(table.to_dicts())
             else:
-                print_table(table)
+                app.print_table(table)
             return
         if self.suite in packaged_suites() and not Path(self.suite).is_dir():
-            fail(f"{self.suite}: a suite of checklists; type: pfgen-fast checklists info {self.suite}")
+            app.fail(f"{self.suite}: a suite of checklists; type: pfgen-fast checklists info {self.suite}")
         loaded = Suite.load(self.suite)
         questions = list(map(_describe, loaded))
         origin = None if loaded.folder is None else origin_of(loaded.folder)
         if self.as_json:
             folder = loaded.folder and str(loaded.folder)
             named = {"name": loaded.name, "folder": folder, "metadata_hash": loaded.metadata_hash}
-            print_json({**named, "origin": origin, "questions": questions})
+            app.print_json({**named, "origin": origin, "questions": questions})
             return
-        print_line((fitted("", loaded.name), "bold"))
-        print_line(f"{counted(len(loaded), 'question')}, metadata hash {loaded.metadata_hash}")
-        print_line(fitted("directory: ", loaded.folder))
+        app.print_line((app.fitted("", loaded.name), "bold"))
+        app.print_line(f"{counted(len(loaded), 'question')}, metadata hash {loaded.metadata_hash}")
+        app.print_line(app.fitted("directory: ", loaded.folder))
         print_source(origin or {})
         lengths = dict.fromkeys(
             f"target {question.target_shown}, limit {question.lengths.limit:,}" for question in loaded
         )
-        print_line(cut("; ".join(lengths), rest(0)))
+        app.print_line(app.cut("; ".join(lengths), app.rest(0)))
         rows = [
             (
                 question["question_id"],
@@ -89,8 +74,8 @@ class SuiteInfo:
             )
             for question in questions
         ]
-        print_table(Table(list(map(Column, ("id", "rules", "sets", "question"))), rows))
-        print_line(("sets: name, answers × mean code points", "dim"))
+        app.print_table(Table(list(map(Column, ("id", "rules", "sets", "question"))), rows))
+        app.print_line(("sets: name, answers × mean code points", "dim"))
 
 
 def _suites() -> Table:
@@ -120,8 +105,8 @@ def _suites() -> Table:
         n_bytes = None if folder is None else sum(path.stat().st_size for path in folder.iterdir())
         is_outside = folder is not None and state != "packaged"
         rows.append([name, kind, n_bytes, state, folder and str(folder), f"{state}: {folder}" if is_outside else state])
-    size = Column("n_bytes", "size", form=size_text)
-    where = Column("where", "state", form=shown, view="readers")
+    size = Column("n_bytes", "size", form=app.size_text)
+    where = Column("where", "state", form=app.shown, view="readers")
     files = [Column("state", view="files"), Column("folder", view="files")]
     return Table([Column("name"), Column("kind"), size, *files, where], rows)
 
@@ -155,7 +140,7 @@ class SuiteCheck:
 
     suite: options.SuiteArgument = None
     threads: options.Threads = None
-    as_json: Json = False
+    as_json: app.Json = False
 
     def __call__(self) -> None:
         from ...build.suite_check import held_out_table, hold_out, suite_warnings
@@ -168,18 +153,18 @@ class SuiteCheck:
         slow = list(slow_patterns(loaded or ()))
         held = [] if loaded is None or slow else hold_out(loaded, threads=self.threads)
         warnings = slow if loaded is None else [*slow, *suite_warnings(loaded, held)]
-        caution(*warnings)
+        app.caution(*warnings)
         if self.as_json:
             table = held_out_table(held).to_dicts()
-            print_json({"faults": faults, "warnings": warnings, "held_out": table})
+            app.print_json({"faults": faults, "warnings": warnings, "held_out": table})
         else:
-            warn(*faults)
+            app.warn(*faults)
             if held:
-                print_table(held_out_table(held))
+                app.print_table(held_out_table(held))
                 if loaded is not None and len(held) < len(loaded):
-                    print_line((f"mean scores of {len(held):,} of {len(loaded):,} questions", "dim"))
+                    app.print_line((f"mean scores of {len(held):,} of {len(loaded):,} questions", "dim"))
             counts = [counted(n, noun) for n, noun in ((len(faults), "error"), (len(warnings), "warning")) if n]
             n_questions = "" if loaded is None else f" in {counted(len(loaded), 'question')}"
-            print_line(fitted("", source, f": {' and '.join(counts) or 'no findings'}{n_questions}"))
+            app.print_line(app.fitted("", source, f": {' and '.join(counts) or 'no findings'}{n_questions}"))
         if faults:
-            raise SystemExit(Exit.NO)
+            raise SystemExit(app.Exit.NO)
