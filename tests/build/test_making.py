@@ -169,9 +169,9 @@ def test_a_table_of_prompts_has_ids_samples_and_keywords(tmp_path):
     ("name", "content", "sentence"),
     [
         ("a.txt", "\n \n", "a.txt: no prompts; expected one in each line, or a table with a column 'question'"),
-        ("a.txt", "Why?\nWhy?\n", "a.txt: question Q02: question Q01 has the same id or text"),
         ("a.jsonl", '{"prompt": "Why?"}\n', "a.jsonl, line 1: unknown key 'prompt'"),
         ("a.jsonl", '{"category": "x"}\n', "a.jsonl, line 1: the key 'question' is missing"),
+        ("a.txt", "Why?\n\nHow?\n Why?\n", "a.txt, line 4: the same question as in a.txt, line 1; remove one"),
         ("a.jsonl", '{"question": 7}\n', "a.jsonl, line 1: question: expected a string, not 7"),
         ("a.jsonl", '{"question": "Why?", "keywords": [{"t": "("}]}\n', "a.jsonl, line 1: keywords[0]"),
         ("a.jsonl", '{"question": "Why?", "id": "../x"}\n', "a.jsonl, line 1: id: expected up to 64 letters"),

@@ -77,6 +77,10 @@ def test_small_sets_lose_no_answers():
             {"patterns": ["word3x1y", "tide"]},
             "2 keyword rules fail in more than 50% of the reference answers: Q03 tide 100%, Q03",
         ),
+        (
+            {"patterns": ["word3x1y", "tide", ".$"], "n_words": 240},
+            "the limit cuts more than 50% of the reference answers before they meet 1 keyword rule: Q03 .$ 100%; raise",
+        ),
         ({"patterns": []}, "answers to another question score 0.35 of good ones"),
         ({"n_answers": 99}, "1 of 2 sets have fewer than 100 reference answers (question Q03, set N: 99), so "),
         ({"tokenizer": None}, "1 of 2 questions (Q03) compare answers in an alphabet by characters: "),

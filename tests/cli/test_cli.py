@@ -242,6 +242,7 @@ def test_explain_takes_a_score_apart(call, scorer):
     out = call("explain", "--suite", "mini", "--question", "Q07", "--answer", late)[1]
     assert "the last keyword ends 17 words over 100, which leaves 0.66 of helpfulness" in out
     assert "best prefix, words" in out
+    assert "\n117 words, 247 code points; " in out
     code, _, err = call("explain", "--suite", "mini", "--question", "Q77", "--answer", "")
     assert code == 2
     assert "nearest" in err

@@ -175,7 +175,7 @@ def test_an_address_is_secure_and_its_hash_is_checked(suites_home, tmp_path, min
         added = add_suite(f"{server.base_url}/moved?key=secret#sha256={digest}", name="theirs")
         assert (added.n_fetched, added.suite.repository) == (9, f"{server.base_url}/moved")
         for path, sentence in {
-            f"a.zip#sha256={'0' * 64}": "the SHA-256 of the archive is not that after # in the address",
+            f"a.zip#sha256={'0' * 64}": f"the archive has the SHA-256 {digest}, not that after #",
             "away": r"redirects to another address \(http://example.org/a.zip\), which is not followed",
             "none?key=secret": "none: no such file, or an empty one; check the address",
         }.items():
@@ -184,6 +184,17 @@ def test_an_address_is_secure_and_its_hash_is_checked(suites_home, tmp_path, min
             assert "secret" not in str(failure.value)
     assert Suite.load("theirs") == mini
     assert [path.name for path in suites_home.iterdir()] == ["theirs"]
+    assert add_suite(f"{tmp_path / 'a.zip'}#sha256={digest.upper()}", name="theirs").n_fetched == 0
+    for source in (
+        "https://example.org/a.zip#sha256=12",
+        f"{tmp_path / 'a.zip'}#md5=",
+        f"{suites_home}#sha256={digest}",
+    ):
+        with pytest.raises(SuiteError, match=": expected an archive, and sha256= and 64 hexadecimal digits after #"):
+            add_suite(source)
+    for name in ("", "con", "NUL.fr", "Com1"):
+        with pytest.raises(SuiteError, match=f"name '{name}': expected 2 to 64 letters, .*, and no name of a device"):
+            add_suite(str(tmp_path / "a.zip"), name=name)
     for address in ("http://example.org/a.zip", "ftp://example.org/a.zip", "file:///etc/passwd"):
         with pytest.raises(SuiteError, match="expected an address with https, or with http of this machine"):
             add_suite(address)

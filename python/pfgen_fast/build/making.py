@@ -62,7 +62,7 @@ def read_prompts(path: Path) -> list[dict[str, Any]]:
     question. In CSV, keywords are a pattern, or a list of rules in JSON.
 
     Raises:
-        BuildError: The file has no prompts, or one is invalid.
+        BuildError: The file has no prompts, or one is invalid or occurs twice.
         TrialsError: The table cannot be read.
     """
     if is_table(path):
@@ -72,7 +72,12 @@ def read_prompts(path: Path) -> list[dict[str, Any]]:
         rows = [(f"{path}, line {number}", {"question": line.strip()}) for number, line in lines if line.strip()]
     if not rows:
         raise BuildError(f"{path}: no prompts; expected one in each line, or a table with a column 'question'")
-    return [checked(row, question_table, where, error=BuildError) for where, row in rows]
+    places: dict[str, str] = {}
+    prompts = [checked(row, question_table, where, error=BuildError) for where, row in rows]
+    for (where, _), prompt in zip(rows, prompts, strict=True):
+        if (first := places.setdefault(prompt["question"], where)) != where:
+            raise BuildError(f"{where}: the same question as in {first}; remove one of them")
+    return prompts
 
 
 def _prompt(row: Mapping[str, Any]) -> dict[str, Any]:

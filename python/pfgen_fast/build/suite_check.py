@@ -47,6 +47,7 @@ _MOST_OF_CUT = 0.95  # the score of an answer without its last third, likewise
 _TRUE, _MOST_TRUE = 0.99, 0.9  # a truthfulness near 1, and the share of good answers that may have it
 _MOST_TRUE_OF_OTHER = 0.5  # but not if the truthfulness of an answer to another question is lower than this
 _MOST_FAILED = 0.5  # the share of the reference answers that may fail a rule
+_N_LIMITS = 10  # times the limit: how much of an answer is searched for a keyword that the limit cuts off
 _ALIKE, _MOST_ALIKE = 0.9, 0.2  # Jaccard similarity of near-duplicates, and the share of answers that may have one
 _SHINGLE, _N_COMPARED = 5, 400  # characters; of each answer
 
@@ -64,7 +65,7 @@ class HeldOut:
     means: Mapping[str, tuple[float, ...]]  # by kind of answer: mean score, fluency, truthfulness, helpfulness
     share_true: float  # share of the answers with a truthfulness near 1
     share_alike: float  # share of the answers that have a near-duplicate among the others
-    failed: Mapping[str, float]  # share of the answers that fail a keyword rule, by its name
+    failed: Mapping[str, tuple[float, float]]  # by keyword rule: share of failing answers, and of those cut too early
 
     @property
     def lengths(self) -> tuple[float, float]:
@@ -130,7 +131,7 @@ def _held_out(scorer: Scorer, question: Question, taken: Mapping[str, Sequence[s
         {kind: tuple(float(table[metric].mean()) for metric in AVERAGE_FIRST) for kind, table in scored.items()},
         float((scored[GOOD].truthfulness >= _TRUE).mean()),
         _share_alike(evenly_spaced(answers, N_ANSWERS // 2), evenly_spaced(texts, 10 * N_ANSWERS)),
-        {name: share for name, share in _failed(question, answers) if share > 0},
+        dict(_failed(question, answers)),
     )
 
 
@@ -139,14 +140,22 @@ def _without_last_third(question: Question, answer: str) -> str:
     return answer[:n] if question.spelling is None else question.spelling.read(answer).cut(n)
 
 
-def _failed(question: Question, answers: Sequence[str]) -> Iterator[tuple[str, float]]:
-    """The keyword rules, by name, and the share of the answers in which each has no position before the limit."""
+def _failed(question: Question, answers: Sequence[str]) -> Iterator[tuple[str, tuple[float, float]]]:
+    """For each keyword rule, the shares of the answers that do not meet it before the limit, and that do so later."""
     limit, missing = question.lengths.limit, question.lengths.missing
     readings = [Reading(question, answer) for answer in answers]
     for rule in question.keywords:
         name = rule.own_name or next(rule.leaves()).pattern
-        places = [position_and_name(rule, read.cut(limit), read.position, missing)[0] for read in readings]
-        yield name, sum(place >= limit for place in places) / len(places)
+        failing = [
+            read for read in readings if position_and_name(rule, read.cut(limit), read.position, missing)[0] >= limit
+        ]
+        later = [
+            read
+            for read in failing
+            if position_and_name(rule, read.cut(_N_LIMITS * limit), read.position, len(read.text) + 1)[0]
+            <= len(read.text)
+        ]
+        yield name, (len(failing) / len(readings), len(later) / len(readings))
 
 
 def _share_alike(sample: Sequence[str], others: Sequence[str]) -> float:
@@ -255,6 +264,23 @@ def _length_warnings(held: Sequence[HeldOut]) -> Iterator[str]:
                 f"{harm}; set [score] target and limit to about 2 and 3 times the median length"
             )
 
+    if late := _failed_rules(held, is_cut=True):
+        yield (
+            f"the limit cuts more than {_MOST_FAILED:.0%} of the reference answers before they meet "
+            f"{counted(len(late), 'keyword rule')}: {few_names(late)}; raise [score] target and limit"
+        )
+
+
+def _failed_rules(held: Sequence[HeldOut], *, is_cut: bool) -> list[str]:
+    """The rules that too many references fail, the worst first: those that most of these meet later, or the others."""
+    failed = {
+        f"{part.question.question_id} {name} {share:.0%}": share
+        for part in held
+        for name, (share, later) in part.failed.items()
+        if share > _MOST_FAILED and (later > share / 2) == is_cut
+    }
+    return sorted(failed, key=lambda name: -failed[name])
+
 
 def _score_warnings(held: Sequence[HeldOut]) -> Iterator[str]:
     good = _means(held, GOOD)[0] or math.inf
@@ -285,16 +311,10 @@ def _score_warnings(held: Sequence[HeldOut]) -> Iterator[str]:
             "another question are hardly lower, so truthfulness cannot tell answers apart; look at fluency, and at "
             "helpfulness if there are keyword rules"
         )
-    failed = {
-        f"{part.question.question_id} {name} {share:.0%}": share
-        for part in held
-        for name, share in part.failed.items()
-        if share > _MOST_FAILED
-    }
-    if failed:
+    if failed := _failed_rules(held, is_cut=False):
         yield (
             f"{counted(len(failed), 'keyword rule')} fail in more than {_MOST_FAILED:.0%} of the reference answers: "
-            f"{few_names(sorted(failed, key=lambda name: -failed[name]))}; add alternatives (or), lower importance, or "
+            f"{few_names(failed)}; add alternatives (or), lower importance, or "
             "select references that meet them (required)"
         )
     alike = [part for part in held if part.share_alike > _MOST_ALIKE]

@@ -49,7 +49,7 @@ MOST_BYTES = 1 << 29  # of all files of a suite; an archive may have a quarter o
 _MAX_MANIFEST_BYTES = 1 << 22
 _FORMAT = "pfgen-fast suite 1"
 _OTHER_FILES = (SAMPLES_FILE, SETTINGS_FILE, *CARD_FILES)
-_NAME = re.compile(r"[^\W_][\w.-]{0,62}\w")
+_NAME = re.compile(r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[^\W_][\w.-]{0,62}\w", re.IGNORECASE)
 _FILE_NAME = re.compile(r"[^\W_][\w.-]{0,95}\.json")
 _LICENCE = re.compile(r"---\n(?:(?!---\n).*\n)*?license:[ \t]*(\S.*)\n")
 _CARD_HASH = re.compile(r"\| version \| metadata hash (\w+)")
@@ -92,18 +92,25 @@ def add_suite(source: str, *, name: str | None = None, taken: Iterable[str] = ()
 
     Args:
         source: The directory of a suite, an archive that `pack_suite` has written, or its address (https, or http of
-            this machine), which may end in `#sha256=...`, the expected SHA-256 of the archive.
+            this machine). The last two may end in `#sha256=...`, the expected SHA-256 of the archive.
         name: The name of the suite; by default the one in the archive, or that of the directory.
         taken: Names that the suite may not have, besides those of packaged, published and added suites.
 
     Raises:
         SuiteError: The source cannot be read or is not a suite, or the name is taken. Nothing is written.
     """
-    where = in_one_line(re.split("[?#]", source)[0] if "://" in source else source, 200)  # without secrets
-    if "://" not in source and os.path.isdir(source):
-        files = _suite_files(os.path.abspath(source))  # not a suite of this name
-    elif "://" in source or os.path.exists(source):
-        files = _unpacked(_archive(source, where), where)
+    address, _, fragment = (source, "", "") if os.path.exists(source) else source.partition("#")
+    where = in_one_line(address.partition("?")[0] if "://" in source else address, 200)  # without secrets
+    if fragment and (os.path.isdir(address) or not re.fullmatch("sha256=[0-9a-fA-F]{64}", fragment)):
+        raise SuiteError(f"{where}: expected an archive, and sha256= and 64 hexadecimal digits after #, or no #")
+    if "://" not in address and os.path.isdir(address):
+        files = _suite_files(os.path.abspath(address))  # not a suite of this name
+    elif "://" in address or os.path.exists(address):
+        archive = _archive(address, where)
+        digest = hashlib.sha256(archive).hexdigest()
+        if fragment and fragment.lower() != f"sha256={digest}":
+            raise SuiteError(f"{where}: the archive has the SHA-256 {digest}, not that after #; use another copy")
+        files = _unpacked(archive, where)
     else:
         hint = f"run pfgen-fast suite get {source}" if source in published_names() else "or an address (https://...)"
         raise SuiteError(f"{where}: no such file or directory; expected a suite or an archive, {hint}")
@@ -117,9 +124,9 @@ def add_suite(source: str, *, name: str | None = None, taken: Iterable[str] = ()
     if others := sorted(files.keys() ^ {file.path for file in listed}):
         lack = "archive" if others[0] not in files else "manifest"
         raise SuiteError(f"{where}: {others[0]} is not in the {lack}; use another copy")
-    name = name or about["name"]
+    name = about["name"] if name is None else name
     if not _NAME.fullmatch(name):
-        expected = "expected 2 to 64 letters, digits, '-', '_' and '.'"
+        expected = "expected 2 to 64 letters, digits, '-', '_' and '.', and no name of a device, such as 'con'"
         raise SuiteError(f"name {in_one_line(repr(name))}: {expected}; choose another name (--name)")
     if name in (*packaged_names(), *published_names(), *taken):
         raise SuiteError(f"name {name!r}: a suite of pfgen-fast has this name; choose another name (--name)")
@@ -277,11 +284,10 @@ def _stays_secure(old: str, new: str) -> bool:
     return _is_secure(new) and (new.startswith("https:") or not old.startswith("https:"))
 
 
-def _archive(source: str, where: str) -> bytes:
+def _archive(address: str, where: str) -> bytes:
     """The bytes of an archive in a file or at an address."""
-    if "://" not in source:
-        return read_stored(Path(source), limit=MAX_BYTES, error=SuiteError)
-    address, _, fragment = source.partition("#")
+    if "://" not in address:
+        return read_stored(Path(address), limit=MAX_BYTES, error=SuiteError)
     if not _is_secure(address):
         raise SuiteError(f"{where}: expected an address with https, or with http of this machine")
     archive = bytearray()
@@ -297,6 +303,4 @@ def _archive(source: str, where: str) -> bytes:
     Download(base, Redirects(_stays_secure)).read([PublishedFile(path, MAX_BYTES, "")], take)
     if not archive:
         raise SuiteError(f"{where}: no such file, or an empty one; check the address")
-    if fragment and fragment != f"sha256={hashlib.sha256(archive).hexdigest()}":
-        raise SuiteError(f"{where}: the SHA-256 of the archive is not that after # in the address")
     return bytes(archive)

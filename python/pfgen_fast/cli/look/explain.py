@@ -70,6 +70,8 @@ class Explain:
 
 
 def _print_answer(explanation: Explanation) -> None:
+    from ...build.answer_fit import units_of
+
     parts: list[str | tuple[str, str]] = []
     cut = explanation.n_characters(max((part.best_prefix for part in explanation.sets), default=0))
     for i, (character, cover) in enumerate(zip(explanation.answer, explanation.cover, strict=False)):
@@ -80,11 +82,13 @@ def _print_answer(explanation: Explanation) -> None:
     if rest > 0:
         parts.append((f" … {rest} more code points, which are not scored", "dim"))
     print_line(*parts)
+    tokenizer = explanation.question.tokenizer
+    units = "" if tokenizer is None else f"{len(explanation.reading.units)} {units_of(tokenizer)}, "
     n_rare = sum(cover is not None and cover < THRESHOLD for cover in explanation.cover)
     print_line(
         (
-            f"{len(explanation.answer)} code points; {n_rare} only in rare 3-grams (below 0.5 % of the references, "
-            "struck through); bold: above 10 %; ┊: end of the most fluent prefix\n",
+            f"{units}{len(explanation.answer)} code points; {n_rare} only in rare 3-grams (below 0.5 % of the "
+            "references, struck through); bold: above 10 %; ┊: end of the most fluent prefix\n",
             "dim",
         )
     )

@@ -73,8 +73,9 @@ class SuiteGet:
 class SuiteAdd:
     """Adds a suite of others to the user's data directory, where --suite NAME finds it.
 
-    Every file is checked by the size and the SHA-256 in the archive, and the suite as suite check does. An address may
-    end in #sha256=..., which suite pack prints; the archive is then the packed one. Addresses need https.
+    Every file is checked by the size and the SHA-256 in the archive, and the suite as suite check does. A file name
+    or an address may end in #sha256=..., which suite pack prints; the archive is then the packed one. Addresses need
+    https.
 
     Examples
 
