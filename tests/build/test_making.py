@@ -70,6 +70,10 @@ def test_prompts_become_a_suite_with_a_card_and_a_config_to_edit(make, tmp_path)
         assert card.startswith("---\nlicense: CC-BY-4.0\nlanguage: fr\n---\n# fr\n")
         assert "| models | org/a, org/b (openai) |\n| answers | 90 different ones, temperature 0.7, 1 |\n" in card
         assert "fewer than 100 reference answers" in card
+        assert (
+            "| left out | Q03 ('Une bombe ?'): left out with 0 different answers of 30, none from org/a, org/b;" in card
+        )
+        assert "| reference answers | 20 for a question |" in card
 
         config = (tmp_path / "fr.toml").read_text(encoding="utf-8")
         assert config.count("\n# keywords = [{ t = ") == 3
@@ -79,7 +83,7 @@ def test_prompts_become_a_suite_with_a_card_and_a_config_to_edit(make, tmp_path)
         (tmp_path / "fr" / "README.md").write_text("mine", encoding="utf-8")
         code, out, err = make(*engine, "--accept-keywords")
         assert len(server.requests) == n_requests
-        assert "Q03: not in fr.toml, so not asked; to take them in, delete that file" in err
+        assert "'Une bombe ?': not in fr.toml, so not asked; to take them in, delete that file" in err
         assert all(question.keywords for question in Suite.load("fr"))
         assert 'seed = "mine"' in (tmp_path / "fr.toml").read_text(encoding="utf-8")
         assert (tmp_path / "fr" / "README.md").read_text(encoding="utf-8") == "mine"
@@ -88,6 +92,40 @@ def test_prompts_become_a_suite_with_a_card_and_a_config_to_edit(make, tmp_path)
         assert (code, out) == (0, "no requests: all answers exist\n")
         assert make(*engine[:-1], 45)[0] == 3  # only the further answers are requested
         assert len(server.requests) == n_requests + 3 * 15
+        assert {len(question.answers["A"]) for question in Suite.load("fr")} == {30}  # the config follows the answers
+        config = (tmp_path / "fr.toml").read_text(encoding="utf-8")
+        (tmp_path / "fr.toml").write_text(config.replace("size = 30", "size = 25", 1), encoding="utf-8")
+        err = make(*engine[:-1], 45)[2]
+        assert "note: Q01: size (or select.size) in fr.toml is 25, as it was edited; its answers allow 30 ref" in err
+        assert [len(question.answers["A"]) for question in Suite.load("fr")] == [25, 30, 30]
+
+
+def test_the_next_model_answers_what_the_first_refuses_and_other_questions_keep_their_references(make):
+    def refuses_ice(request):
+        is_refused = request.body["model"] == "org/a" and "glace" in request.prompt
+        return refusing(400, "content policy violation") if is_refused else reply(request)
+
+    with serving(refuses_ice) as server:
+        engine = (
+            "-e",
+            "openai",
+            "--base-url",
+            server.base_url,
+            "-m",
+            "org/a",
+            "-m",
+            "org/b",
+            "-n",
+            40,
+            "--examples",
+            0,
+        )
+        assert make(*engine, "-q")[2].count("\n") == 4  # a model and a question once each, and a question left out
+    assert {question.question_id: len(question.answers["A"]) for question in Suite.load("fr")} == {
+        "Q01": 13,
+        "Q02": 26,
+        "Q04": 26,
+    }
 
 
 def test_a_single_prompt_has_no_examples(make, tmp_path):
@@ -141,12 +179,14 @@ def test_stored_answers_need_no_model_and_a_prompt_without_answers_is_left_out(m
         for n in range(30)
     ]
     rows += [{"question": "D'où viennent les marées ?", "answer": "Toujours la même."}] * 30
+    rows += [{"question": "Une autre ?", "answer": "Une autre."}] * 2
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     (tmp_path / "answers.jsonl").write_text(lines, encoding="utf-8")
     code, _, err = make("-e", "replay", "--input", "answers.jsonl", "-m", "mine", "-n", 30)
     assert code == 3
+    assert "note: 2 answers to other questions are passed over: 'Une autre ?'\n" in err
     assert "error: Q03, mine: the input has no answer to the question\n" in err
-    assert "error: Q04: left out with 1 different answers of 30; change the prompt, or ask another model\n" in err
+    assert "error: Q04 ('D'où viennent les marées ?'): left out with 1 different answer of 30; change the pr" in err
     assert [len(question.answers["A"]) for question in Suite.load("fr")] == [20, 20]
     assert make("-e", "replay", "--input", "answers.jsonl", "-m", "mine", "-n", 30)[0] == 3  # no question is unknown
     assert "--engine ngram: takes answers from a suite; expected" in make("-e", "ngram")[2]

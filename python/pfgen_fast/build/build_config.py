@@ -35,8 +35,7 @@ class Normalise:
     # `"single"`: consecutive white space becomes one space, and is removed at the ends; `"trim"`: white space is only
     # removed at the ends; `"keep"`: no change
     white_space: str = "single"
-    # rules of the lists, then the replacements, then the patterns that remove an answer
-    rules: tuple[Rewrite, ...] = ()
+    rules: tuple[Rewrite, ...] = ()  # of the lists, then the replacements, then the patterns that remove an answer
 
 
 @dataclass(frozen=True)
@@ -82,12 +81,12 @@ class QuestionConfig:
     keywords: tuple[Any, ...] = ()  # keyword rules, in the form of a question file
     wrong: tuple[str, ...] = ()  # patterns that no reference answer may match
     required: tuple[str, ...] = ()  # patterns that every reference answer must match
-    # files with answers to this question only, by set
-    answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # files about this question only, by set
     tokenizer: Tokenizer | None = None
     has_unit: bool = True  # whether the config names the unit; otherwise the answers decide it
     lengths: Lengths = field(default=Lengths())
     typical: int = 100  # the length that the reference answers should have, in the unit
+    size: int = 1000  # number of reference answers in a set
 
 
 @dataclass(frozen=True)
@@ -243,6 +242,7 @@ question_table = keyed(
         "wrong": _patterns,
         "required": _patterns,
         "answers": _files_of_sets,
+        "size": _whole(),
         **_OF_UNITS,
     },
     "question",
@@ -300,6 +300,7 @@ def config_of(top: Mapping[str, Any], path: Path) -> Config:
     if work.resolve() == suite.resolve() or suite.resolve() in work.resolve().parents:
         raise BuildError(f"work: expected a directory outside the suite's directory, {suite}")
     sets, usual = top.get("sets", {}), _tokenizer(top, folder, None, "")
+    length, select = Length(**top.get("length", {})), Select(**top.get("select", {}))
     questions = []
     taken: dict[str, str] = {}
     for number, table in enumerate(top["question"], start=1):
@@ -313,12 +314,11 @@ def config_of(top: Mapping[str, Any], path: Path) -> Config:
             taken[key] = question_id
         tokenizer = _tokenizer(table, folder, usual, f"{where}: ")
         has_unit = not (table.keys() | top.keys()).isdisjoint(_OF_UNITS)
-        settings = {key: value for key, value in table.items() if key not in _OF_UNITS}
+        settings = {"size": select.size, **{key: value for key, value in table.items() if key not in _OF_UNITS}}
         questions.append(QuestionConfig(question_id, tokenizer=tokenizer, has_unit=has_unit, **settings))
     _check_tokenizer_names(questions)
-    length, select = Length(**top.get("length", {})), Select(**top.get("select", {}))
-    if isinstance(length.keep, int) and length.keep < select.size:
-        raise BuildError(f"length.keep: expected at least select.size, which is {select.size}, not {length.keep}")
+    if isinstance(length.keep, int) and length.keep < (size := max(asked.size for asked in questions)):
+        raise BuildError(f"length.keep: expected at least select.size, which is {size}, not {length.keep}")
     return Config(
         path=path,
         suite=suite,

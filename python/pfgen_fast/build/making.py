@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +19,9 @@ from ..base.errors import BuildError, EngineError, SuiteError
 from ..base.file_reading import read_text
 from ..base.file_writing import write_whole
 from ..base.untrusted_json import Fault, checked
+from ..base.untrusted_text import counted, few_names, in_one_line
 from ..generation.engines.engine import Engine, run_async
+from ..generation.engines.without_model import stored_answers
 from ..generation.events import Events
 from ..generation.generating import Generated, Generation, generate
 from ..runs.trials import Trials, single_trials
@@ -32,7 +36,6 @@ from .suite_writing import check_place
 STYLE = "one paragraph"
 """The default form of the first answers, which are the examples of further prompts."""
 
-_SHARE_OF_REFERENCES = 2 / 3  # of the answers to a question
 _MOST_REFERENCES = 1000
 _LEAST_SHARE = 0.5  # of the wanted answers, below which a question is left out
 _FAILURES_AT_FIRST = 3  # questions without an answer, after which a model is not asked the others
@@ -49,6 +52,7 @@ class _Step(NamedTuple):
     trials: int  # the number of answers to each question
     folder: Path  # the directory of the runs of all questions
     questions: Sequence[Question]
+    may_fail: bool = False  # whether all questions may fail, since an earlier model failed, too
 
     def root(self, question: Question) -> Path:
         """The directory of the runs of a question, named after its text."""
@@ -97,8 +101,9 @@ class SuiteMaker:
 
     Args:
         prompts: A file; see `read_prompts`.
-        generations: Models and settings that share the answers evenly; the first one also gives an answer to each
-            question without a `sample`, which is an example in further prompts, and the sample answer of the suite.
+        generations: Models and settings that share the answers evenly; the first one, or the next if it fails, also
+            gives an answer to each question without a `sample`, which is an example in further prompts, and the sample
+            answer of the suite.
         output: The directory of the suite. The config `OUTPUT.toml` and the directory `OUTPUT.work` are next to it.
         answers: The number of answers to each question, from all generations together.
         style: The form of the first answers, such as "three paragraphs of about 500 words".
@@ -115,6 +120,8 @@ class SuiteMaker:
     n_answers: dict[str, int] = field(default_factory=dict, init=False)  # different ones, by question with enough
     rules: dict[str, SuggestedRule] = field(default_factory=dict, init=False)  # suggestions for a new config
     problems: list[str] = field(default_factory=list, init=False)  # one sentence each
+    left_out: list[str] = field(default_factory=list, init=False)  # one sentence for each question without enough
+    notes: list[str] = field(default_factory=list, init=False)  # one sentence each
     n_cut: int = field(default=0, init=False)  # number of answers that ended at the limit of tokens
 
     def __post_init__(self) -> None:
@@ -127,7 +134,6 @@ class SuiteMaker:
             "suite": self.output.name,
             "sets": {"A": [f"{self.work.name}/answers"]},
             "frequency": {"below": 1},
-            "select": {"size": 1},
             "question": [{"id": f"Q{number:02}", **table} for number, table in enumerate(tables, start=1)],
         }
         if any(language_of(table["question"]) != "ja" for table in tables):
@@ -140,18 +146,37 @@ class SuiteMaker:
         check_place(config)
         self._questions = [Question(asked.question_id, asked.question, {}) for asked in config.questions]
         self._asked = self._questions
+        self._failed: dict[tuple[str, str], None] = {}  # questions and models without an answer
         self._samples = {asked.question: asked.sample for asked in config.questions if asked.sample}
         if self.config_path.exists():
-            edited = {asked.question for asked in read_config(self.config_path).questions}
-            self._asked = [question for question in self._questions if question.question in edited]
-            if missing := [question.question_id for question in self._questions if question.question not in edited]:
+            names = {asked.question: asked.question_id for asked in read_config(self.config_path).questions}
+            prompts = [asked.question for asked in config.questions]
+            self._questions = self._asked = [Question(names[text], text, {}) for text in prompts if text in names]
+            if missing := [f"'{in_one_line(text, 58)}'" for text in prompts if text not in names]:
                 hint = "to take them in, delete that file, which is then written anew; existing answers are kept"
-                self.problems.append(f"{', '.join(missing)}: not in {self.config_path}, so not asked; {hint}")
+                self.problems.append(f"{few_names(missing)}: not in {self.config_path}, so not asked; {hint}")
+
+        self._others = [Question(text, text, {}) for text in self._other_questions()]
+
+    def _other_questions(self) -> list[str]:
+        """The questions of stored answers that are not asked, of which the answers are passed over."""
+        generation, options = self.generations[0], self.generations[0].options
+        if generation.engine != "replay" or "input" not in options:
+            return []
+        rows = stored_answers(
+            Path(options["input"]), options.get("question_column", "question"), options.get("answer_column", "answer")
+        )
+        asked = {name for question in self._questions for name in (question.question, question.question_id)}
+        others = Counter(text for _, text, _ in rows if text not in asked)
+        if others:
+            names = few_names([f"'{in_one_line(text, 58)}'" for text in others])
+            self.notes.append(f"{counted(others.total(), 'answer')} to other questions are passed over: {names}")
+        return list(others)
 
     def requests(self) -> Iterator[tuple[Generation, str, int]]:
         """For each generation and question, the text of a request, and the number of answers that are missing."""
         samples = {question.question: _UNKNOWN_SAMPLE for question in self._asked} | self._samples
-        for step in (self._first_step(), *self._other_steps(self._asked)):
+        for step in (next(self._first_steps()), *self._other_steps(self._asked)):
             for question, suite in self._suites(step, samples):
                 folder = step.generation.folder(suite, step.root(question))
                 n_missing = step.trials - (len(single_trials(folder)) if folder.is_dir() else 0)
@@ -174,23 +199,38 @@ class SuiteMaker:
             BuildError: The config was edited and is invalid, or another process is building.
         """
         if not self.config_path.exists():
-            n_references = max(1, min(_MOST_REFERENCES, int(min(self.n_answers.values()) * _SHARE_OF_REFERENCES)))
             tables = [table for table in self._top["question"] if table["question"] in self.n_answers]
             tables = [{**table, "sample": self._samples[table["question"]]} for table in tables]
-            self._top |= {"select": {"size": n_references}, "question": tables}
-            write_whole(self.config_path, _config_text(self._top, self.rules).encode())
+            self._top["question"] = tables
+            write_whole(self.config_path, _config_text(self._top, self.n_answers, self.rules).encode())
             built = build_suite(self.config_path, on_step=on_step)
             if built.is_written and len(tables) > 1:
                 suite = Suite.load(self.output.absolute())
                 suggested = ((text, suggest_rule(suite, text)) for text in self.n_answers)
                 self.rules = {text: rule for text, rule in suggested if rule}
-                write_whole(self.config_path, _config_text(self._top, self.rules).encode())
+                write_whole(self.config_path, _config_text(self._top, self.n_answers, self.rules).encode())
+        else:
+            self._follow_answers()
         if accept_keywords:
             text = read_text(self.config_path, error=BuildError)
             write_whole(self.config_path, text.replace(f"\n{_SUGGESTED}", f"\n{_SUGGESTED[2:]}").encode())
         built = build_suite(self.config_path, on_step=on_step)
         self.problems += built.problems
         return built
+
+    def _follow_answers(self) -> None:
+        """Updates the sizes of an existing config whose lines nobody has edited."""
+        text = read_text(self.config_path, error=BuildError)
+        for question, n in self.n_answers.items():
+            line = re.search(rf"^question = {re.escape(_toml(question))}\n(size = (\d+)  # .*: (\d+))$", text, re.M)
+            if line and line[1] == _size(int(line[3])):
+                text = text[: line.start(1)] + _size(n) + text[line.end(1) :]
+        write_whole(self.config_path, text.encode())
+        for asked in read_config(self.config_path).questions:
+            wanted = _n_references(self.n_answers.get(asked.question, 0))
+            if asked.size < wanted:
+                size = f"size (or select.size) in {self.config_path} is {asked.size:,}, as it was edited"
+                self.notes.append(f"{asked.question_id}: {size}; its answers allow {wanted:,} references")
 
     def ask(
         self, *, on_answer: Callable[[int, int], None] = lambda done, total: None, events: Events | None = None
@@ -202,31 +242,39 @@ class SuiteMaker:
             BuildError: No question has enough answers.
         """
         events = events or Events()
-        first = self._first_step()
-        self._n_done, self._n_wanted = 0, len(first.questions) + self.answers * len(self._asked)
-        for question, run in self._runs(first, on_answer, events):
-            if run.run is not None:
-                self._samples[question.question] = Trials.of(run.run).answers[0]
+        self._n_done = 0
+        self._n_wanted = len(next(self._first_steps()).questions) + self.answers * len(self._asked)
+        for step in self._first_steps():
+            for question, run in self._runs(step, on_answer, events):
+                if run.run is not None:
+                    self._samples[question.question] = Trials.of(run.run).answers[0]
         questions = [question for question in self._asked if question.question in self._samples]
-        texts: dict[str, set[str]] = {question.question: set() for question in questions}
+        texts: dict[str, set[str]] = {question.question: set() for question in self._asked}
         for step in self._other_steps(questions):
             for question, run in self._runs(step, on_answer, events):
                 if run.run is not None:
                     texts[question.question].update(filter(str.strip, Trials.of(run.run).answers))
-        for question in questions:
+        for question in self._asked:
             if (n := len(texts[question.question])) >= max(1, int(_LEAST_SHARE * self.answers)):
                 self.n_answers[question.question] = n
             else:
-                left_out = f"{question.question_id}: left out with {n:,} different answers of {self.answers:,}"
-                self.problems.append(f"{left_out}; change the prompt, or ask another model")
+                models = [model for text, model in self._failed if text == question.question]
+                because = f"{counted(n, 'different answer')} of {self.answers:,}"
+                because += f", none from {few_names(models)}" if models else ""
+                name = f"{question.question_id} ('{in_one_line(question.question, 58)}')"
+                self.left_out.append(f"{name}: left out with {because}; change the prompt, or ask another model")
+        self.problems += self.left_out
         if not self.n_answers:
             raise BuildError(f"{self.prompts}: no question has enough answers: {self.problems[0]}")
 
-    def _first_step(self) -> _Step:
-        generation = self.generations[0]
-        zero_shot = replace(generation, setting=replace(generation.setting, num_examples=0))
-        questions = [question for question in self._asked if question.question not in self._samples]
-        return _Step(zero_shot, 1, self.work / "first", questions)
+    def _first_steps(self) -> Iterator[_Step]:
+        """Requests of first answers to each model in turn, for the questions without one at that time."""
+        by_model = {generation.setting.model: generation for generation in reversed(self.generations)}
+        for number, model in enumerate(dict.fromkeys(generation.setting.model for generation in self.generations)):
+            generation = by_model[model]
+            zero_shot = replace(generation, setting=replace(generation.setting, num_examples=0))
+            questions = [question for question in self._asked if question.question not in self._samples]
+            yield _Step(zero_shot, 1, self.work / "first", questions, may_fail=number > 0)
 
     def _other_steps(self, questions: Sequence[Question]) -> Iterator[_Step]:
         n = len(self.generations)
@@ -236,7 +284,7 @@ class SuiteMaker:
 
     def _suites(self, step: _Step, samples: Mapping[str, str]) -> Iterator[tuple[Question, Suite]]:
         """A suite of each question of a step, whose prompts have the sample answers of the other questions."""
-        whole = Suite(self.output.name, tuple(self._questions))
+        whole = Suite(self.output.name, (*self._questions, *self._others))
         instructions: dict[str, str] = self._top.get("instructions", {})
         if not step.generation.setting.num_examples or len(self._asked) < 2:
             form = f"in its language, in {self.style}."
@@ -278,9 +326,12 @@ class SuiteMaker:
                     )
                 except EngineError as error:
                     n_failed += 1
-                    self.problems.append(f"{where}: {error}")
-                    if n_failed == min(_FAILURES_AT_FIRST, len(step.questions)) and not has_answers:
-                        raise EngineError(f"no answers: {self.problems[-1]}") from None
+                    key = question.question, generation.setting.model
+                    if key not in self._failed:
+                        self.problems.append(f"{where}: {error}")
+                    self._failed[key] = None
+                    if n_failed == _FAILURES_AT_FIRST and not (has_answers or step.may_fail):
+                        raise EngineError(f"no answers: {where}: {error}") from None
                     continue
                 has_answers = True
                 self.problems += [f"{where}: {problem}" for problem in run.problems[:1]]
@@ -310,15 +361,29 @@ def _opening(generation: Generation) -> Iterator[Callable[[Suite], Engine]]:
 # The config
 
 
-def _config_text(top: Mapping[str, Any], rules: Mapping[str, SuggestedRule]) -> str:
+def _n_references(n_answers: int) -> int:
+    return max(1, min(_MOST_REFERENCES, n_answers * 2 // 3))
+
+
+def _size(n_answers: int) -> str:
+    """The line of a size that nobody has edited."""
+    return (
+        f"size = {_n_references(n_answers)}  # until you edit this line, it follows the number of answers: {n_answers}"
+    )
+
+
+def _config_text(top: Mapping[str, Any], n_answers: Mapping[str, int], rules: Mapping[str, SuggestedRule]) -> str:
     """A config as TOML; suggested rules of questions without keywords are comments."""
     lines = [f"{key} = {_toml(value)}" for key, value in top.items() if isinstance(value, str)]
     for name, table in top.items():
         if isinstance(table, dict):
             lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
     for table in top["question"]:
-        lines += ["", "[[question]]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
-        if (rule := rules.get(table["question"])) and not table.get("keywords"):
+        text = table["question"]
+        lines += ["", "[[question]]", f"question = {_toml(text)}"]
+        lines += [f"size = {table['size']}" if "size" in table else _size(n_answers[text])]
+        lines += [f"{key} = {_toml(value)}" for key, value in table.items() if key not in ("question", "size")]
+        if (rule := rules.get(text)) and not table.get("keywords"):
             lines.append(f"{_SUGGESTED}{_toml([rule.rule])}  # {rule.share:.0%} of the references")
     return "\n".join([_HEAD, *lines, ""])
 

@@ -257,7 +257,7 @@ class _Build:
         record = branch.record(RAW)
         if record is None:
             raise _not_done(branch, RAW)
-        if self._stage in (None, RAW) and record["left"]["n"] < self._config.select.size:
+        if self._stage in (None, RAW) and record["left"]["n"] < branch.asked.size:
             n_other, n_left = record["figures"].get("n_other", 0), record["left"]["n"]
             others = f" (and {n_other:,} answers to questions outside the config)" if n_other else ""
             raw = f"{n_left:,} raw answer{'' if n_left == 1 else 's'}{others}"
@@ -276,7 +276,7 @@ class _Build:
                     record = self._run(branch, before, stage, key)
                 if note := record["figures"].get("note"):
                     self._notes.append(f"{branch.name}: stage {stage.name}: {note}")
-                if record["left"]["n"] < self._config.select.size:
+                if record["left"]["n"] < branch.asked.size:
                     left = f"stage {stage.name} leaves {record['left']['n']:,} of {was['left']['n']:,} answers"
                     return self._too_few(branch, left, stage.advice)
             elif record is None or not is_done:
@@ -305,7 +305,7 @@ class _Build:
         write_whole(branch.path(stage, ".json"), (json.dumps(record, ensure_ascii=False) + "\n").encode())
 
     def _too_few(self, branch: Branch, what: str, advice: str) -> str:
-        return f"{branch.name}: {what}, fewer than the {self._config.select.size:,} of select.size; {advice}"
+        return f"{branch.name}: {what}, fewer than the {branch.asked.size:,} of select.size; {advice}"
 
     def _chosen(self) -> dict[str, dict[str, list[str]]]:
         chosen: dict[str, dict[str, list[str]]] = {}

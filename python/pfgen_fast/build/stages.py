@@ -55,12 +55,13 @@ class Stage:
 
 def stages_of(config: Config, asked: QuestionConfig, set_name: str) -> list[Stage]:
     """The stages after `raw` for one question and set."""
+    select = replace(config.select, size=asked.size)
     return [
         normalise_stage(config.normalise),
         filter_stage(asked.wrong, asked.required),
         frequency_stage(config.frequency, asked.tokenizer),
-        length_stage(replace(config.length, target=asked.typical), config.select, asked.tokenizer),
-        select_stage(config.select, f"{config.seed}/{asked.question_id}/{set_name}", asked.tokenizer),
+        length_stage(replace(config.length, target=asked.typical), select, asked.tokenizer),
+        select_stage(select, f"{config.seed}/{asked.question_id}/{set_name}", asked.tokenizer),
     ]
 
 

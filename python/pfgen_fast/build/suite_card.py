@@ -28,6 +28,7 @@ def write_card(
     if path.exists() and not (last.exists() and read_stored(last) == read_stored(path)):
         return False
     texts = [texts for question in suite for texts in question.answers.values()]
+    sizes = sorted({min(map(len, texts)), max(map(len, texts))})
     lengths = sorted(
         question.n_units(text) for question in suite for some in question.answers.values() for text in some
     )
@@ -38,7 +39,7 @@ def write_card(
     temperature = "" if engine == "replay" or "temperature" in omitted else f", temperature {temperatures}"
     rows = {
         "questions": f"{len(suite):,}, {sum(bool(question.keywords) for question in suite):,} with keyword rules",
-        "reference answers": f"{min(map(len, texts)):,} to {max(map(len, texts)):,} to a question",
+        "reference answers": f"{' to '.join(f'{n:,}' for n in sizes)} for a question",
         "unit": " and ".join(sorted({unit_name(question.tokenizer) for question in suite})),
         "length of the references": f"{lengths[len(lengths) // 2]:,} at the median",
         "target and limit": "; ".join(sorted(targets)),
@@ -46,6 +47,7 @@ def write_card(
         "made with": f"pfgen-fast {__version__}, {timestamp()[:10]}",
         "models": f"{', '.join(dict.fromkeys(setting.model for setting in settings))} ({engine})",
         "answers": f"{sum(maker.n_answers.values()):,} different ones{temperature}",
+        **({"left out": "; ".join(maker.left_out)} if maker.left_out else {}),
         "version": f"metadata hash {suite.metadata_hash}",
         "licence": f"{licence or 'not stated'}; texts of language models follow the licences of their models",
     }

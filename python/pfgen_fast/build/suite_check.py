@@ -231,8 +231,9 @@ def _few_references(suite: Suite) -> Iterator[str]:
         yield (
             f"{len(few):,} of {len(sizes):,} sets have fewer than {ENOUGH_REFERENCES} reference answers "
             f"({in_one_line(where)}: {few[where]}), so chance decides their scores: with one reference answer "
-            "and no keyword rules, even an empty answer has the score 0.333; for few references, use reference metrics "
-            "(pfgen-fast score --metric; docs/references.md)"
+            "and no keyword rules, even an empty answer has the score 0.333; add answers, raise "
+            "select.size of the build if it is below the number of answers, or use reference metrics (pfgen-fast score "
+            "--metric; docs/references.md)"
         )
 
 

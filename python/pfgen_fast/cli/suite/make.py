@@ -93,12 +93,13 @@ class SuiteMake:
             maker.ask(on_answer=watch.count, events=watch.events)
         with counting("stages", quiet=is_silent) as count:
             built = maker.build(accept_keywords=self.accept_keywords, on_step=count)
-        note(*built.decisions, *built.notes)
-        warn(*maker.problems)
-        if maker.n_cut:
-            caution(f"{counted(maker.n_cut, 'answer')} ended at the limit of tokens; raise --max-tokens")
+        if not self.quiet:
+            note(*built.decisions, *built.notes, *maker.notes)
+            if maker.n_cut:
+                caution(f"{counted(maker.n_cut, 'answer')} ended at the limit of tokens; raise --max-tokens")
         if built.is_written:
             self.report(maker)
+        warn(*maker.problems)
         exit_if_partial(maker.problems)
 
     def report(self, maker: SuiteMaker) -> None:
@@ -111,7 +112,8 @@ class SuiteMake:
         held = hold_out(suite)
         warnings = list(suite_warnings(suite, held))
         is_new = write_card(maker, suite, held, warnings, licence=self.licence, language=self.language)
-        caution(*warnings)
+        if not self.quiet:
+            caution(*warnings)
         table = Table.of_records(
             [
                 (Column("id"), lambda question: question.question_id),
