@@ -149,7 +149,7 @@ def test_the_heat_map_is_a_table_in_words_and_everything_behind_the_verdicts_is_
         "Verdicts: the lightest damage that each score notices",
         "Pictures",
         "The figures in words",
-        "Examples of ngram: the largest and the smallest drop of each score",
+        "Averages and minima",
     ]
     assert page.locator("main > details[open] h2").all_inner_texts() == [folded[0]]
     row = page.locator("#verdicts tr", has_text="statements negated").locator("td")
