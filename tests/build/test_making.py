@@ -57,6 +57,7 @@ def test_prompts_become_a_suite_with_a_card_and_a_config_to_edit(make, tmp_path)
         code, out, err = make(*engine, "--language", "fr", "--licence", "CC-BY-4.0")
         assert code == 3
         assert "\nerror: Q03, org/a: http://" in err
+        assert err.startswith("note: refused request: Q03, org/a: HTTP 400: content policy")
         n_requests = len(server.requests)
         prompts = {request.body["messages"][0]["content"] for request in server.requests if "D'où" in request.prompt}
         assert len(prompts) > 2  # the first one, and two orders of examples
@@ -136,6 +137,7 @@ def test_a_single_prompt_has_no_examples(make, tmp_path):
     systems = {request.body["messages"][0]["content"] for request in server.requests}
     assert systems == {"Answer the user's question in its language, in ten words."}
     assert len(Suite.load("fr")) == 1
+    assert "# no suggested keywords: suggestions need refer" in (tmp_path / "fr.toml").read_text(encoding="utf-8")
 
 
 def test_a_model_that_answers_nothing_is_named_after_three_questions(make, tmp_path):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,19 +28,17 @@ from ..suite.questions import Question, Sample, language_of
 from ..suite.suite import Suite
 from ..tables.formats import is_table, table_rows
 from .build_config import config_of, config_table, question_table, read_config
+from .made_config import config_text, n_references, with_accepted_rules, with_sizes
 from .pipeline import Built, build_suite
-from .selection import SuggestedRule, suggest_rule
+from .selection import NO_RULE, SuggestedRule, suggest_rule
 from .suite_writing import check_place
 
 STYLE = "one paragraph"
 """The default form of the first answers, which are the examples of further prompts."""
 
-_MOST_REFERENCES = 1000
 _LEAST_SHARE = 0.5  # of the wanted answers, below which a question is left out
 _FAILURES_AT_FIRST = 3  # questions without an answer, after which a model is not asked the others
 _UNKNOWN_SAMPLE = "…" * 100  # stands for an answer of 100 tokens
-_SUGGESTED = "# keywords = "
-_HEAD = "# Written by pfgen-fast suite make. Edit it, and run the same command again: it keeps all answers.\n"
 _EXAMPLES = "in its language, in the style and length of the examples."
 
 
@@ -146,6 +143,7 @@ class SuiteMaker:
         check_place(config)
         self._questions = [Question(asked.question_id, asked.question, {}) for asked in config.questions]
         self._asked = self._questions
+        self._where = ""  # question and model of the current run
         self._failed: dict[tuple[str, str], None] = {}  # questions and models without an answer
         self._samples = {asked.question: asked.sample for asked in config.questions if asked.sample}
         if self.config_path.exists():
@@ -202,32 +200,32 @@ class SuiteMaker:
             tables = [table for table in self._top["question"] if table["question"] in self.n_answers]
             tables = [{**table, "sample": self._samples[table["question"]]} for table in tables]
             self._top["question"] = tables
-            write_whole(self.config_path, _config_text(self._top, self.n_answers, self.rules).encode())
+            write_whole(self.config_path, config_text(self._top, self.n_answers, self.rules).encode())
             built = build_suite(self.config_path, on_step=on_step)
-            if built.is_written and len(tables) > 1:
-                suite = Suite.load(self.output.absolute())
-                suggested = ((text, suggest_rule(suite, text)) for text in self.n_answers)
+            if built.is_written:
+                suite, has_others = Suite.load(self.output.absolute()), len(tables) > 1
+                suggested = ((text, suggest_rule(suite, text)) for text in self.n_answers if has_others)
                 self.rules = {text: rule for text, rule in suggested if rule}
-                write_whole(self.config_path, _config_text(self._top, self.n_answers, self.rules).encode())
+                why = NO_RULE if has_others else "suggestions need references to other questions"
+                write_whole(self.config_path, config_text(self._top, self.n_answers, self.rules, why).encode())
+                if without := [asked.question_id for asked in suite if asked.question not in self.rules]:
+                    self.notes.append(f"{few_names(without)}: no suggested keyword rules: {why}")
         else:
             self._follow_answers()
+            self.notes.append(f"no new suggestions, since {self.config_path} exists; it has those of its first build")
         if accept_keywords:
-            text = read_text(self.config_path, error=BuildError)
-            write_whole(self.config_path, text.replace(f"\n{_SUGGESTED}", f"\n{_SUGGESTED[2:]}").encode())
+            text = with_accepted_rules(read_text(self.config_path, error=BuildError))
+            write_whole(self.config_path, text.encode())
         built = build_suite(self.config_path, on_step=on_step)
         self.problems += built.problems
         return built
 
     def _follow_answers(self) -> None:
         """Updates the sizes of an existing config whose lines nobody has edited."""
-        text = read_text(self.config_path, error=BuildError)
-        for question, n in self.n_answers.items():
-            line = re.search(rf"^question = {re.escape(_toml(question))}\n(size = (\d+)  # .*: (\d+))$", text, re.M)
-            if line and line[1] == _size(int(line[3])):
-                text = text[: line.start(1)] + _size(n) + text[line.end(1) :]
+        text = with_sizes(read_text(self.config_path, error=BuildError), self.n_answers)
         write_whole(self.config_path, text.encode())
         for asked in read_config(self.config_path).questions:
-            wanted = _n_references(self.n_answers.get(asked.question, 0))
+            wanted = n_references(self.n_answers.get(asked.question, 0))
             if asked.size < wanted:
                 size = f"size (or select.size) in {self.config_path} is {asked.size:,}, as it was edited"
                 self.notes.append(f"{asked.question_id}: {size}; its answers allow {wanted:,} references")
@@ -242,6 +240,8 @@ class SuiteMaker:
             BuildError: No question has enough answers.
         """
         events = events or Events()
+        if tell := events.on_trouble:
+            events.on_trouble = lambda kind, what: tell(kind, f"{self._where}: {what}")
         self._n_done = 0
         self._n_wanted = len(next(self._first_steps()).questions) + self.answers * len(self._asked)
         for step in self._first_steps():
@@ -307,7 +307,7 @@ class SuiteMaker:
         with _opening(generation) as opened:
             for question, suite in self._suites(step, self._samples):
                 before, self._n_done = self._n_done, self._n_done + step.trials
-                where = f"{question.question_id}, {generation.setting.model}"
+                self._where = where = f"{question.question_id}, {generation.setting.model}"
                 try:
                     engine = opened(suite)
                     n_trials = step.trials
@@ -356,41 +356,3 @@ def _opening(generation: Generation) -> Iterator[Callable[[Suite], Engine]]:
         yield lambda suite: engine
     finally:
         run_async(close())
-
-
-# The config
-
-
-def _n_references(n_answers: int) -> int:
-    return max(1, min(_MOST_REFERENCES, n_answers * 2 // 3))
-
-
-def _size(n_answers: int) -> str:
-    """The line of a size that nobody has edited."""
-    return (
-        f"size = {_n_references(n_answers)}  # until you edit this line, it follows the number of answers: {n_answers}"
-    )
-
-
-def _config_text(top: Mapping[str, Any], n_answers: Mapping[str, int], rules: Mapping[str, SuggestedRule]) -> str:
-    """A config as TOML; suggested rules of questions without keywords are comments."""
-    lines = [f"{key} = {_toml(value)}" for key, value in top.items() if isinstance(value, str)]
-    for name, table in top.items():
-        if isinstance(table, dict):
-            lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
-    for table in top["question"]:
-        text = table["question"]
-        lines += ["", "[[question]]", f"question = {_toml(text)}"]
-        lines += [f"size = {table['size']}" if "size" in table else _size(n_answers[text])]
-        lines += [f"{key} = {_toml(value)}" for key, value in table.items() if key not in ("question", "size")]
-        if (rule := rules.get(text)) and not table.get("keywords"):
-            lines.append(f"{_SUGGESTED}{_toml([rule.rule])}  # {rule.share:.0%} of the references")
-    return "\n".join([_HEAD, *lines, ""])
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{key} = {_toml(item)}' for key, item in value.items())} }}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml, value))}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

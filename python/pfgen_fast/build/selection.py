@@ -7,6 +7,7 @@ Suggestions are a draft; a human decides what an answer must contain.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import operator
 import re
@@ -204,8 +205,10 @@ MAX_ORDER = 10
 _MIN_SHARE = 0.1
 _N_OUTSIDE = 100
 _PRIOR = 0.5
-_N_TRIED, _MOST_ALTERNATIVES = 100, 4
-_MOST_ELSEWHERE, _LEAST_GAIN, _MOST_FAILED = 0.05, 0.02, 0.05  # shares of reference answers
+_N_TRIED, _MOST_ALTERNATIVES = 100, 2
+_MOST_ELSEWHERE, _LEAST_GAIN, _MOST_FAILED = 0.05, 0.02, 0.1  # shares of reference answers
+NO_RULE = "no one or two words are in 90 % of the references, but not in those to most other questions or in the prompt"
+"""Why `suggest_rule` suggests nothing."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +245,7 @@ def suggest_keywords(
         raise ValueError(f"min_share: expected a number above 0 and up to 1, not {min_share}")
     asked = suite[question]
     here = [answer for answers in asked.answers.values() for answer in answers]
-    elsewhere = _answers_elsewhere(suite, asked)
+    elsewhere = [*itertools.chain(*_answers_elsewhere(suite, asked))]
     least = math.ceil(min_share * len(here))
     has_words = asked.tokenizer is not None
     if has_words:
@@ -274,10 +277,10 @@ class SuggestedRule:
 
 
 def suggest_rule(suite: Suite, question: str, *, threads: int | None = None) -> SuggestedRule | None:
-    """A rule of up to four alternatives, each of which most remaining references have; None without a good rule."""
+    """A rule of one or two alternatives, which occur in references to few other questions; None without a good rule."""
     asked = suite[question]
     left = {answer for answers in asked.answers.values() for answer in answers}
-    here, elsewhere = [*left], _answers_elsewhere(suite, asked)
+    here, by_question = [*left], _answers_elsewhere(suite, asked)
     suggestions = suggest_keywords(suite, question, n=_N_TRIED, threads=threads)
     echoed = asked.question.casefold()  # an answer that only repeats the question has these words, too
     usable = [
@@ -289,29 +292,37 @@ def suggest_rule(suite: Suite, question: str, *, threads: int | None = None) -> 
     taken: list[Suggestion] = []
     while finders and left and len(taken) < _MOST_ALTERNATIVES:
         best = max(finders, key=lambda suggestion: sum(map(bool, map(finders[suggestion], left))))
-        passing = {answer for answer in left if finders[best](answer)}
+        find = finders.pop(best)
+        n_questions = sum(any(map(find, answers)) for answers in by_question)
+        if 2 * n_questions > len(by_question):  # a function word, or a usual verb
+            continue
+        passing = {answer for answer in left if find(answer)}
         if len(passing) < _LEAST_GAIN * len(here):
             break
         taken.append(best)
         left -= passing
-    if len(left) > _MOST_FAILED * len(here):
+    if not taken or len(left) > _MOST_FAILED * len(here):
         return None
     pattern = "|".join(suggestion.pattern for suggestion in taken)
     pattern = rf"\b(?:{pattern})\b" if taken[0].is_word else pattern
+    elsewhere = [*itertools.chain(*by_question)]
     n_elsewhere = sum(map(bool, map(re.compile(pattern).search, elsewhere)))
     rule = {"t": pattern, "name": taken[0].ngram}
     return SuggestedRule(rule, 1 - len(left) / len(here), n_elsewhere / len(elsewhere))
 
 
-def _answers_elsewhere(suite: Suite, asked: Question) -> list[str]:
+def _answers_elsewhere(suite: Suite, asked: Question) -> list[list[str]]:
+    """Evenly spaced answers to each other question."""
     others = [question for question in suite if question.question_id != asked.question_id]
     if not others:
         raise SuiteError(f"suite {suite.name}: only one question; suggestions need answers to other questions")
     return [
-        answer
+        [
+            answer
+            for answers in question.answers.values()
+            for answer in answers[:: max(1, math.ceil(len(answers) / _N_OUTSIDE))]
+        ]
         for question in others
-        for answers in question.answers.values()
-        for answer in answers[:: max(1, math.ceil(len(answers) / _N_OUTSIDE))]
     ]
 
 
