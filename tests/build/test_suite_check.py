@@ -1,4 +1,5 @@
 import random
+import re
 
 import pytest
 from pfgen_fast import Scorer, Suite
@@ -99,6 +100,17 @@ def test_near_duplicates_and_mixed_languages_are_named():
     expected = "references to 2 of 2 questions have near-duplicates (Q01: 100% of them)"
     assert [text for text in warnings if text.startswith(expected)]
     assert [text for text in warnings if "in several scripts: Q02 (40% Latin, most others Japanese)" in text]
+
+
+def test_groups_of_references_that_share_no_words_are_named():
+    (first,), (second,) = FINE[0].answers.values(), FINE[1].answers.values()
+    alternating = [text for pair in zip(first, second, strict=True) for text in pair][:200]
+    few = [*first[:195], *second[:5]]
+    warnings = warnings_of(asked("Q01", alternating), asked("Q02", few), asked("Q03", first))
+    (warning,) = [text for text in warnings if "share almost no words" in text]
+    assert re.match(r"the references to 1 question fall into groups .*: Q01 \([345]\d%\); a reference set has", warning)
+    short = [f"{'Ice' if number % 2 else 'Eis'} {number}." for number in range(200)]
+    assert not [text for text in warnings_of(asked("Q01", short)) if "share almost no words" in text]
 
 
 def test_truthfulness_that_cannot_tell_answers_apart_is_named():

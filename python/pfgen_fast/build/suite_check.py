@@ -7,6 +7,8 @@ ones made from them, are what a suite needs; warnings name what would mislead, w
 from __future__ import annotations
 
 import math
+import random
+import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +26,7 @@ from ..suite.keywords import pattern_time_limit
 from ..suite.questions import Question, some_references
 from ..suite.rules import AVERAGE_FIRST, PARTS
 from ..suite.suite import Suite
-from .answer_fit import evenly_spaced, fits, is_alphabetic, mixed_scripts, text_figures, unit_name, units_of
+from .answer_fit import evenly_spaced, fits, is_alphabetic, mixed_scripts, script_of, text_figures, unit_name, units_of
 
 N_QUESTIONS = 50
 """The maximum number of questions that are tried, evenly spaced."""
@@ -50,6 +52,8 @@ _MOST_FAILED = 0.5  # the share of the reference answers that may fail a rule
 _N_LIMITS = 10  # times the limit: how much of an answer is searched for a keyword that the limit cuts off
 _ALIKE, _MOST_ALIKE = 0.9, 0.2  # Jaccard similarity of near-duplicates, and the share of answers that may have one
 _SHINGLE, _N_COMPARED = 5, 400  # characters; of each answer
+_N_APART, _LEAST_WORDS = 50, 10  # references whose words are compared, and the words that one has at the median
+_APART, _MOST_APART = 0.25, 0.1  # of the usual share of common words; share of the references in another group
 
 GOOD, CUT, OTHER, JOINED = "held-out references", "without their last third", "of another question", "two joined"
 KINDS = (GOOD, CUT, OTHER, JOINED)
@@ -65,6 +69,7 @@ class HeldOut:
     means: Mapping[str, tuple[float, ...]]  # by kind of answer: mean score, fluency, truthfulness, helpfulness
     share_true: float  # share of the answers with a truthfulness near 1
     share_alike: float  # share of the answers that have a near-duplicate among the others
+    share_apart: float  # share of the references in a second group, which shares almost no words with the largest
     failed: Mapping[str, tuple[float, float]]  # by keyword rule: share of failing answers, and of those cut too early
 
     @property
@@ -131,6 +136,7 @@ def _held_out(scorer: Scorer, question: Question, taken: Mapping[str, Sequence[s
         {kind: tuple(float(table[metric].mean()) for metric in AVERAGE_FIRST) for kind, table in scored.items()},
         float((scored[GOOD].truthfulness >= _TRUE).mean()),
         _share_alike(evenly_spaced(answers, N_ANSWERS // 2), evenly_spaced(texts, 10 * N_ANSWERS)),
+        _share_apart(texts),
         dict(_failed(question, answers)),
     )
 
@@ -160,16 +166,42 @@ def _failed(question: Question, answers: Sequence[str]) -> Iterator[tuple[str, t
 
 def _share_alike(sample: Sequence[str], others: Sequence[str]) -> float:
     """The share of the texts in a sample that have a near-duplicate among the others, by their shingles."""
-    shingles = list(map(_shingles, sample))
-    places = {shingle: place for place, shingle in enumerate(set().union(*shingles))}
-    holds = np.zeros((len(sample), len(places)), np.int32)
-    for row, parts in enumerate(shingles):
-        holds[row, [places[part] for part in parts]] = 1
+    places, holds = _table_of_parts(list(map(_shingles, sample)))
     sizes, most = holds.sum(1), np.zeros(len(sample))
     for parts in map(_shingles, others):
         shared = holds[:, [places[part] for part in parts if part in places]].sum(1)
         most = np.maximum(most, shared / np.maximum(sizes + len(parts) - shared, 1))
     return float((most >= _ALIKE).mean())
+
+
+def _share_apart(texts: Sequence[str]) -> float:
+    """The share of texts in the second largest group of those that share words; 0 for short texts."""
+    sample = random.Random(0).sample(texts, min(len(texts), _N_APART))  # not evenly spaced: languages may alternate
+    words = [
+        set(re.findall(r"\w+", text[: 10 * _N_COMPARED].casefold()))
+        for text in sample
+        if is_alphabetic(script_of(text))
+    ]
+    if len(words) < 2 or statistics.median(map(len, words)) < _LEAST_WORDS:
+        return 0.0
+    _, holds = _table_of_parts(words)
+    sizes = holds.sum(1)
+    shared = holds @ holds.T / np.minimum.outer(sizes, sizes)
+    np.fill_diagonal(shared, 0)
+    is_linked = (shared >= _APART * np.median(shared.max(1))) | np.eye(len(words), dtype=bool)
+    for _ in range(_N_APART.bit_length()):  # which doubles the length of the paths
+        is_linked = is_linked.astype(np.int32) @ is_linked > 0
+    groups = sorted(np.unique(is_linked, axis=0, return_counts=True)[1])
+    return float(groups[-2] / len(sample)) if len(groups) > 1 else 0.0
+
+
+def _table_of_parts(texts: Sequence[set[str]]) -> tuple[dict[str, int], np.ndarray]:
+    """The columns of all parts of texts, and a row of 0 and 1 for each text."""
+    places = {part: place for place, part in enumerate(set().union(*texts))}
+    holds = np.zeros((len(texts), len(places)), np.int32)
+    for row, parts in enumerate(texts):
+        holds[row, [places[part] for part in parts]] = 1
+    return places, holds
 
 
 def _shingles(text: str) -> set[str]:
@@ -317,6 +349,14 @@ def _score_warnings(held: Sequence[HeldOut]) -> Iterator[str]:
             f"{counted(len(failed), 'keyword rule')} fail in more than {_MOST_FAILED:.0%} of the reference answers: "
             f"{few_names(failed)}; add alternatives (or), lower importance, or "
             "select references that meet them (required)"
+        )
+    if apart := [
+        f"{part.question.question_id} ({part.share_apart:.0%})" for part in held if part.share_apart > _MOST_APART
+    ]:
+        yield (
+            f"the references to {counted(len(apart), 'question')} fall into groups that share almost no words, as two "
+            f"languages do: {few_names(apart)}; a reference set has one language, so remove the other answers "
+            "([normalise] remove)"
         )
     alike = [part for part in held if part.share_alike > _MOST_ALIKE]
     if alike:
