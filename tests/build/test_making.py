@@ -85,6 +85,7 @@ def test_prompts_become_a_suite_with_a_card_and_a_config_to_edit(make, tmp_path)
         code, out, err = make(*engine, "--accept-keywords")
         assert len(server.requests) == n_requests
         assert "'Une bombe ?': not in fr.toml, so not asked; to take them in, delete that file" in err
+        assert "note: no new suggestions, since fr.toml exists" in err
         assert all(question.keywords for question in Suite.load("fr"))
         assert 'seed = "mine"' in (tmp_path / "fr.toml").read_text(encoding="utf-8")
         assert (tmp_path / "fr" / "README.md").read_text(encoding="utf-8") == "mine"
@@ -186,7 +187,7 @@ def test_stored_answers_need_no_model_and_a_prompt_without_answers_is_left_out(m
     (tmp_path / "answers.jsonl").write_text(lines, encoding="utf-8")
     code, _, err = make("-e", "replay", "--input", "answers.jsonl", "-m", "mine", "-n", 30)
     assert code == 3
-    assert "note: 2 answers to other questions are passed over: 'Une autre ?'\n" in err
+    assert "note: passed over 2 answers to questions that are not asked: 'Une autre ?'\n" in err
     assert "error: Q03, mine: the input has no answer to the question\n" in err
     assert "error: Q04 ('D'où viennent les marées ?'): left out with 1 different answer of 30; change the pr" in err
     assert [len(question.answers["A"]) for question in Suite.load("fr")] == [20, 20]

@@ -168,7 +168,9 @@ class SuiteMaker:
         others = Counter(text for _, text, _ in rows if text not in asked)
         if others:
             names = few_names([f"'{in_one_line(text, 58)}'" for text in others])
-            self.notes.append(f"{counted(others.total(), 'answer')} to other questions are passed over: {names}")
+            self.notes.append(
+                f"passed over {counted(others.total(), 'answer')} to questions that are not asked: {names}"
+            )
         return list(others)
 
     def requests(self) -> Iterator[tuple[Generation, str, int]]:
@@ -212,7 +214,6 @@ class SuiteMaker:
                     self.notes.append(f"{few_names(without)}: no suggested keyword rules: {why}")
         else:
             self._follow_answers()
-            self.notes.append(f"no new suggestions, since {self.config_path} exists; it has those of its first build")
         if accept_keywords:
             text = with_accepted_rules(read_text(self.config_path, error=BuildError))
             write_whole(self.config_path, text.encode())
@@ -224,7 +225,10 @@ class SuiteMaker:
         """Updates the sizes of an existing config whose lines nobody has edited."""
         text = with_sizes(read_text(self.config_path, error=BuildError), self.n_answers)
         write_whole(self.config_path, text.encode())
-        for asked in read_config(self.config_path).questions:
+        config = read_config(self.config_path)
+        if not all(asked.keywords for asked in config.questions):
+            self.notes.append(f"no new suggestions, since {self.config_path} exists; it has those of its first build")
+        for asked in config.questions:
             wanted = n_references(self.n_answers.get(asked.question, 0))
             if asked.size < wanted:
                 size = f"size (or select.size) in {self.config_path} is {asked.size:,}, as it was edited"
