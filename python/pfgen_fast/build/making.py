@@ -36,7 +36,7 @@ from .suite_writing import check_place
 STYLE = "one paragraph"
 """The default form of the first answers, which are the examples of further prompts."""
 
-_LEAST_SHARE = 0.5  # of the wanted answers, below which a question is left out
+_LEAST_SHARE = 0.5  # of the answers wanted from models that do not fail, below which a question is left out
 _FAILURES_AT_FIRST = 3  # questions without an answer, after which a model is not asked the others
 _UNKNOWN_SAMPLE = "…" * 100  # stands for an answer of 100 tokens
 _EXAMPLES = "in its language, in the style and length of the examples."
@@ -258,11 +258,13 @@ class SuiteMaker:
             for question, run in self._runs(step, on_answer, events):
                 if run.run is not None:
                     texts[question.question].update(filter(str.strip, Trials.of(run.run).answers))
+        n_models = len({generation.setting.model for generation in self.generations})
         for question in self._asked:
-            if (n := len(texts[question.question])) >= max(1, int(_LEAST_SHARE * self.answers)):
+            models = [model for text, model in self._failed if text == question.question]
+            least = _LEAST_SHARE * self.answers * (n_models - len(models)) / n_models
+            if (n := len(texts[question.question])) >= max(1, int(least)):
                 self.n_answers[question.question] = n
             else:
-                models = [model for text, model in self._failed if text == question.question]
                 because = f"{counted(n, 'different answer')} of {self.answers:,}"
                 because += f", none from {few_names(models)}" if models else ""
                 name = f"{question.question_id} ('{in_one_line(question.question, 58)}')"
