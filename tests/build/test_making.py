@@ -71,6 +71,7 @@ def test_prompts_become_a_suite_with_a_card_and_a_config_to_edit(make, tmp_path)
         assert card.startswith("---\nlicense: CC-BY-4.0\nlanguage: fr\n---\n# fr\n")
         assert "| models | org/a, org/b (openai) |\n| answers | 90 different ones, temperature 0.7, 1 |\n" in card
         assert "fewer than 100 reference answers" in card
+        assert f"| version | metadata hash {suite.metadata_hash} |\n" in card  # which suite pack compares
         assert (
             "| left out | Q03 ('Une bombe ?'): left out with 0 different answers of 30, none from org/a, org/b;" in card
         )
