@@ -10,8 +10,10 @@
 namespace pfgen {
 
 struct UsualLengths {
+  // NOLINTBEGIN(readability-identifier-naming): the members of Lengths
   static constexpr std::size_t target = Lengths().target;
   static constexpr std::size_t limit = Lengths().limit;
+  // NOLINTEND(readability-identifier-naming)
   static double discount(std::size_t n) noexcept { return kDiscounts[n]; }
 
  private:

@@ -61,11 +61,12 @@ class Boundaries {
   }
   // Without branches and tables, so that compilers vectorise it.
   static Traits ascii_traits(std::uint8_t c) {
-    const auto is_in = [c](std::uint8_t first, std::uint8_t n) { return static_cast<std::uint8_t>(c - first) < n; };
-    const bool is_letter = static_cast<std::uint8_t>((c | 0x20) - 'a') < 26;
-    const bool joins = is_letter | is_in('0', 10) | (c == '_');
-    const bool is_space = (c == ' ') | is_in(0x09, 5) | is_in(0x1C, 4);
-    return static_cast<Traits>((joins ? kAlphanumeric : 0) | (is_space ? kSpace : 0));
+    const auto is_in = [](int code, std::uint8_t first, std::uint8_t n) {
+      return static_cast<int>(static_cast<std::uint8_t>(code - first) < n);
+    };
+    const int joins = is_in(c | 0x20, 'a', 26) | is_in(c, '0', 10) | is_in(c, '_', 1);
+    const int is_space = is_in(c, ' ', 1) | is_in(c, 0x09, 5) | is_in(c, 0x1C, 4);
+    return static_cast<Traits>((joins * kAlphanumeric) | (is_space * kSpace));
   }
   // The code points with a trait, as bits.
   template <Traits kTrait>
