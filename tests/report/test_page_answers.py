@@ -277,11 +277,11 @@ def test_a_served_page_loads_itself_again_when_results_change(browser, mini, tmp
 
     write("one")
     live = LiveReport([str(tmp_path / "result")], mini, tmp_path / "page", lambda _: None)
-    live.write_waiting("1 of 2 results")
+    live.write_waiting()
     with ReportServer(live.folder) as server, server.running():
         page = browser.new_page()
         page.goto(f"{server.address}#question=Q01")
-        page.get_by_text("1 of 2 results").wait_for()
+        page.get_by_text("Reading results").wait_for()
         live.write()
         page.wait_for_selector(".ranked .answer")
         write("two")

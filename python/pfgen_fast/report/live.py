@@ -48,12 +48,10 @@ class LiveReport:
     _read: dict[Path, tuple[_Stamp, ReportRun | None]] = field(default_factory=dict, init=False)
     _seen: dict[Path, _Stamp] = field(default_factory=dict, init=False)
 
-    def write_waiting(self, text: str = "Reading results …") -> None:
-        """Writes a page that shows the progress and loads itself again until the report replaces it."""
-        write_page(
-            self.folder / PAGE,
-            page_text("waiting.html.jinja", generator=GENERATOR, style="", scripts=("waiting.js",), text=text),
-        )
+    def write_waiting(self) -> None:
+        """Writes a page that loads itself again until the report replaces it."""
+        text = page_text("waiting.html.jinja", generator=GENERATOR, style="", scripts=("waiting.js",))
+        write_page(self.folder / PAGE, text)
 
     def write(self, track: Track[Any] = untracked) -> None:
         """Writes the report; reads only the results that have changed."""

@@ -348,7 +348,6 @@ def to_csv(entries: Sequence[Entry]) -> str:
 
 BEGIN, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"
 
-_LINK = re.compile(r"\]\(([^()\s]*)\)")
 _CODE = re.compile(
     r"^(?:[ ]{0,3}>)*[ ]{0,3}(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*"
     r"(?:\n(?s:.*?)^[ \t>]*(?P=fence)[`~]*[ \t]*\r?$|(?s:.*))"
@@ -358,7 +357,7 @@ _CODE = re.compile(
 """Fenced blocks (an unclosed block extends to the end of the text) and inline code."""
 
 
-def update_markdown(path: Path, table: str) -> list[str]:
+def update_markdown(path: Path, table: str) -> None:
     """Replaces the text between the two leaderboard comments of a Markdown file; comments in code are ignored."""
     try:
         text = read_stored(path).decode("utf-8")
@@ -368,9 +367,6 @@ def update_markdown(path: Path, table: str) -> list[str]:
     begin, end = without_code.find(BEGIN), without_code.find(END)
     if not 0 <= begin < end or (without_code.count(BEGIN), without_code.count(END)) != (1, 1):
         raise TrialsError(f"{path}: expected one '{BEGIN}' followed by one '{END}', which mark the place of the table")
-    former = text[begin + len(BEGIN) : end]
-    line_end = "\r\n" if former.startswith("\r\n") else "\n"
+    line_end = "\r\n" if text.startswith("\r\n", begin + len(BEGIN)) else "\n"
     lines = f"{BEGIN}\n{table}\n".replace("\n", line_end)
     write_whole(path, utf8(f"{text[:begin]}{lines}{text[end:]}"))
-    there = set(_LINK.findall(table))
-    return [link for link in _LINK.findall(former) if link not in there]

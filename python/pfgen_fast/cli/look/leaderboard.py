@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...base.errors import TrialsError
-from ...base.untrusted_text import counted, few_names, utf8
+from ...base.untrusted_text import counted, utf8
 from ...runs.items.by_subject import few_items
 from .. import options
 from ..app import Json, Quiet, exit_if_partial, fail, note, print_line, print_table, shown, warn
@@ -18,13 +17,7 @@ from ..suite_line import about_interval, given_suite
 if TYPE_CHECKING:
     from ...base.table import Table
     from ...runs.items.by_subject import Subjects
-    from ...runs.items.ranking import ModelRanking
-    from ...runs.leaderboard import Leaderboard as Runs
 
-_ABOUT_COLUMNS = (
-    f"{about_interval('{over}')}; rank range: the ranks that chance allows, at 95 % "
-    "({test} against all other {what}, corrected by Holm)"
-)
 _MARKS = {
     "👑": "human answers (no rank)",
     "🎯": "reference answers (no rank)",
@@ -109,7 +102,14 @@ class Leaderboard:
         if self.by_subject and not ranking.subjects:
             fail("--by-subject: the tables have no subjects; name their column (--subject-column)")
         if self.is_printed and self._form is None:
-            _print_models(ranking, by_subject=self.by_subject)
+            print_table(ranking.table)
+            if self.by_subject:
+                print_subjects(ranking.subject_table, ranking.models[0].subjects, "items")
+            about = _about_columns(counted(ranking.n_compared, "common item"), "models", ranking.test)
+            if ranking.is_binary:
+                about = about.replace("±: half of the", "±95 %: Wilson's")
+            for sentence in ("", about, *ranking.notes):
+                print_line((shown(sentence), "dim"))
         else:
             note(*(() if self.quiet else ranking.notes))
             text = getattr(ranking, f"to_{self._form or 'markdown'}")(with_subjects=self.by_subject)
@@ -133,7 +133,13 @@ class Leaderboard:
         if entries and self.by_subject:
             entries = library.with_subjects(entries, given_suite(self.suite))
         if entries and self.is_printed and self._form is None:
-            _print_runs(entries)
+            print_table(entries.table)
+            if entries[0].subjects is not None:
+                print_subjects(entries.subject_table, entries[0].subjects, "questions")
+            marks = {entry.mark for entry in entries}
+            meanings = "; ".join(f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in marks)
+            about = _about_columns("questions", "runs", "paired t-tests over questions")
+            print_line((f"\n{about}\n{meanings}", "dim"))
         elif entries:
             place, form = self.update_file or self.output, self._form or "markdown"
             root: dict[str, Any] = {"root": place.resolve().parent} if place and form == "markdown" else {}
@@ -146,54 +152,25 @@ class Leaderboard:
         from ...runs.leaderboard import update_markdown
 
         if self.update_file:
-            path = self.update_file
-            gone = update_markdown(path.resolve(), text)
-            if gone:
-                few = few_names(gone, n_code_points=300)
-                note(f"{path}: the new table lacks {counted(len(gone), 'row')} of the former one: {few}")
+            update_markdown(self.update_file.resolve(), text)
             if not self.quiet:
-                print_line(f"{what}: {shown(path)}", to=sys.stderr)
+                print_line(f"{what}: {shown(self.update_file)}", to=sys.stderr)
         elif self.output:
             write_whole(self.output, utf8(text))
         else:
             sys.stdout.write(utf8(text).decode())
 
 
-def _print_runs(entries: Runs) -> None:
-    """Prints rank, name, score, interval and ties of each run, and the other figures that fit the terminal."""
-    print_table(entries.table)
-    if entries[0].subjects is not None:
-        print_subjects(entries.subject_table, entries[0].subjects, "questions")
-    marks = {entry.mark for entry in entries}
-    hashes = {entry.result.metadata_hash for entry in entries}
-    about = [
-        _ABOUT_COLUMNS.format(over="questions", what="runs", test="paired t-tests over questions"),
-        "; ".join(f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in marks),
-    ]
-    if len(hashes) == 1:
-        suite = f"all of the suite with metadata hash {shown(hashes.pop())}"
-        about[:0] = [suite, "signature: unknown, because result.json records none"]
-    print_lines(["", *about])
-
-
-def _print_models(ranking: ModelRanking, *, by_subject: bool) -> None:
-    print_table(ranking.table)
-    if by_subject:
-        print_subjects(ranking.subject_table, ranking.models[0].subjects, "items")
-    about = _ABOUT_COLUMNS.format(over=counted(ranking.n_compared, "common item"), what="models", test=ranking.test)
-    if ranking.is_binary:
-        about = about.replace("±: half of the", "±95 %: Wilson's")
-    print_lines(["", about, *map(shown, ranking.notes)])
+def _about_columns(over: str, what: str, test: str) -> str:
+    return (
+        f"{about_interval(over)}; rank range: the ranks that chance allows, at 95 % ({test} against all other {what}, "
+        "corrected by Holm)"
+    )
 
 
 def print_subjects(table: Table, means: Subjects, items: str) -> None:
     """Prints scores by subject, and sentences about subjects with few items."""
     print_line()
     print_table(table)
-    print_lines(few_items(means, items))
-
-
-def print_lines(lines: Iterable[str]) -> None:
-    """Prints explanations below a table."""
-    for line in lines:
-        print_line((shown(line), "dim"))
+    for sentence in few_items(means, items):
+        print_line((shown(sentence), "dim"))

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-import time
-from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from ...base.errors import TrialsError
 from ...base.untrusted_text import counted
 from .. import options
-from ..app import Quiet, exit_if_partial, fail, note, print_line, shown, size_text, track, warn
+from ..app import Quiet, exit_if_partial, fail, note, print_line, shown, track, warn
 from ..parser import Option, option_group, refuse_others
 from ..suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
     from ...report import ReportRun
-    from ...report.live import LiveReport
-    from ...report.run_page import Track
     from ...suite.suite import Suite
-
-T = TypeVar("T")
 
 
 @option_group
@@ -76,11 +70,8 @@ class Report:
     quiet: Quiet = False
 
     def __call__(self) -> None:
-        from ...report import read_run, write_readme, write_report, write_report_folder
-        from ...report.overview import with_intervals
-        from ...report.pages import is_one_file
         from ...runs.checkout import suite_of_all
-        from ...runs.leaderboard import find_results, mixed_suites
+        from ...runs.leaderboard import find_results
         from ...runs.result_tables import are_score_tables
 
         output = self.output
@@ -90,26 +81,33 @@ class Report:
             fail("--port and --open: expected --serve")
         if (self.dataset is None) != (self.eval_results is None):
             fail("--eval-results FILE.yaml and --dataset ORG/NAME: expected both")
-        if self.eval_results is not None:
-            self.write_results(self.eval_results)
-            return
         if output is not None:
             check_page(output)
-        if are_score_tables(self.paths):
-            self.report_table(output)
-            return
-        refuse_others(self, "runs")
-        results = find_results(self.paths)
-        suite = suite_of_all([path.parent for path in results], given_suite(self.suite))
-        if self.serve:
-            self.serve_page(suite, len(results))
-            return
+        if self.eval_results is not None:
+            self._write_eval_results(self.eval_results)
+        elif are_score_tables(self.paths):
+            self._report_tables()
+        else:
+            refuse_others(self, "runs")
+            results = find_results(self.paths)
+            suite = suite_of_all([path.parent for path in results], given_suite(self.suite))
+            if self.serve:
+                self._serve(suite, len(results))
+            else:
+                self._report_runs(results, suite)
+
+    def _report_runs(self, results: list[Path], suite: Suite) -> None:
+        from ...report import read_run, write_readme, write_report, write_report_folder
+        from ...report.overview import with_intervals
+        from ...report.pages import is_one_file
+        from ...runs.leaderboard import mixed_suites
+
+        output = self.output
         is_page, page = output is not None and is_one_file(output), output and output.resolve()
-        page_folder = page.parent if page and is_page else page
         runs: list[tuple[Path, ReportRun]] = []
         for path in track(results, len(results), "results", quiet=self.quiet):
             try:
-                runs.append((path, read_run(path, suite, page_folder=page_folder)))
+                runs.append((path, read_run(path, suite, page_folder=page.parent if page and is_page else page)))
             except TrialsError as error:
                 warn(str(error))
         exit_if_partial(not runs)
@@ -122,37 +120,36 @@ class Report:
         else:
             write = write_report if is_page else write_report_folder
             write(with_intervals(runs, suite), suite, output, track=partial(track, quiet=self.quiet))
+        self._print_written(counted(len(runs), "run"), output or "a README.md next to each")
         if not self.quiet:
-            written = "a README.md next to each" if output is None else f"{output} ({size_text(_size(output))})"
-            print_line(f"{counted(len(runs), 'run')}: {shown(written)}")
             print_origin(suite)
         exit_if_partial(len(runs) < len(results))
 
-    def report_table(self, output: Path | None) -> None:
-        """Writes the page of tables of scores."""
+    def _report_tables(self) -> None:
         from ...report.pages import is_one_file
         from ...report.score_page import write_score_report
 
         refuse_others(self, "tables")
-        if output is None or not is_one_file(output):
+        if self.output is None or not is_one_file(self.output):
             fail("a table of scores becomes a page in one file: expected --output FILE.html")
         scores = self.tables.read(self.paths, quiet=self.quiet)
         name = ", ".join(Path(path).name for path in self.paths)
-        write_score_report(scores, output, metric=self.metric, name=name)
-        if not self.quiet:
-            print_line(f"{counted(len(scores.models), 'model')}: {shown(output)} ({size_text(_size(output))})")
+        write_score_report(scores, self.output, metric=self.metric, name=name)
+        self._print_written(counted(len(scores.models), "model"), self.output)
 
-    def write_results(self, path: Path) -> None:
-        """Writes the file of .eval_results."""
+    def _write_eval_results(self, path: Path) -> None:
         from ...report.eval_results import write_eval_results
         from ...runs.trials import find_runs
 
         runs = find_runs(self.paths)
         write_eval_results(runs, path, str(self.dataset), suite=given_suite(self.suite))
-        if not self.quiet:
-            print_line(f"{counted(len(runs), 'run')}: {shown(path)}")
+        self._print_written(counted(len(runs), "run"), path)
 
-    def serve_page(self, suite: Suite, n_results: int) -> None:
+    def _print_written(self, what: str, place: object) -> None:
+        if not self.quiet:
+            print_line(f"{what}: {shown(place)}")
+
+    def _serve(self, suite: Suite, n_results: int) -> None:
         """Serves the page on the loopback until Ctrl-C, and follows the results."""
         from ...report.live import LiveReport, ReportServer
 
@@ -169,24 +166,10 @@ class Report:
                     import webbrowser
 
                     webbrowser.open(server.address)
-                live.write(_tracked(live, quiet=self.quiet))
+                live.write(partial(track, quiet=self.quiet))
                 while server.asked.wait():
                     server.asked.clear()
                     live.write_if_changed()
-
-
-def _tracked(live: LiveReport, *, quiet: bool) -> Track[Any]:
-    """Shows progress on the terminal, and on the page that waits for the report."""
-
-    def tracked(items: Iterable[T], total: int, what: str) -> Iterator[T]:
-        last = time.monotonic()
-        for done, item in enumerate(track(items, total, what, quiet=quiet), start=1):
-            if time.monotonic() > last + 1:
-                live.write_waiting(f"{done} of {total} {what}")
-                last = time.monotonic()
-            yield item
-
-    return tracked
 
 
 def check_page(output: Path) -> None:
@@ -202,8 +185,3 @@ def check_page(output: Path) -> None:
         page = output.with_suffix(".html").name
         fail(f"{output}: expected a page, such as {page}, or a directory, not a file of the kind {suffix}")
     check_folder(output.parent if is_page else output)
-
-
-def _size(output: Path) -> int:
-    data = output.glob("data/*-*.js") if output.is_dir() else []
-    return sum(path.stat().st_size for path in (output / "index.html" if output.is_dir() else output, *data))
