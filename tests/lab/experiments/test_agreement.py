@@ -156,6 +156,32 @@ def test_a_constant_metric_and_models_without_answers_are_noted():
     assert any(note.startswith("left out: none: 0 models in common") for note in finding.notes)
 
 
+def test_a_metric_without_a_correlation_is_neither_best_nor_worse_than_length():
+    judge = np.arange(12.0)[:, np.newaxis] + np.zeros(8)
+    finding = agreement(values_with(length=judge, low=grid(), flat=np.zeros((12, 8))), [ratings_of(judge)])
+    assert (
+        row_of(finding, metric="low", prompts="all")["Spearman"]
+        < row_of(finding, metric="flat", prompts="all")["agree"]
+    )
+    assert "agrees best with low" in finding.answer
+    assert "judge: length alone agrees better than low" in finding.notes
+
+
+def test_lengths_that_are_not_known_do_not_hide_what_is_beyond_the_others():
+    length, judge = np.abs(grid(1)), grid(3)
+    length[0, 0] = length[1] = np.nan  # an empty answer, and a model without answers
+    values = values_with(length=length, metric=grid(2))
+    within = replace(values, values={name: column[[0, *range(2, 12)]] for name, column in values.values.items()})
+    within = replace(
+        within, names=MODELS[:1] + MODELS[2:], models=MODELS[:1] + MODELS[2:], families=values.families[1:]
+    )
+    figures = [
+        row_of(agreement(part, [ratings_of(judge)]), metric="metric", prompts="all")["Spearman given length"]
+        for part in (values, within)
+    ]
+    assert -1 < figures[0] == pytest.approx(figures[1])
+
+
 def test_the_run_with_the_best_score_counts_for_a_model_and_each_run_for_its_own_verdict():
     score = np.arange(12.0)[:, np.newaxis] + np.zeros(8)
     models = ("a", "a", "b", "b", "c", "c", *"defghi")
@@ -232,6 +258,16 @@ def test_references_are_the_first_of_other_families(answers, tmp_path):
         ("prompt,model,answer\na,x,Ice\n", {"metrics": ["chrf"]}, "x: no references are left without the own family"),
         ("prompt,model,score\na,x,1\n", {"metrics": ["chrf"]}, "'chrf': expected a column of answers"),
         ("prompt,model,answer\na,x,Ice\n", {"metrics": ["quality"]}, "unknown metric 'quality'.*or name a column"),
+        (
+            "prompt,model,answer\na,x,Ice\n",
+            {"metrics": ["corpus_bleu:mean"]},
+            "'corpus_bleu:mean': expected a metric of sin",
+        ),
+        (
+            "prompt,model,answer\na,x,Ice\n",
+            {"metrics": ["corpus_blue"]},
+            "'corpus_blue'; expected one of fluency, .*average, bleu, chrf",
+        ),
         ("prompt,model,answer\na,x,Ice\n", {"metrics": ["chrf:words"]}, "'chrf:words': expected best or mean"),
         (
             "prompt,model,answer\na,x,Ice\nb,y,Ice\n",
@@ -242,6 +278,7 @@ def test_references_are_the_first_of_other_families(answers, tmp_path):
         ("prompt,text\na,Ice\n", {}, "expected a column of models"),
         ("prompt,model,answer\na,,Ice\n", {}, "line 2: column 'model' is empty"),
         ("prompt,model,x\na,m,1\nb,m,one\n", {}, "line 3, column 'x': expected a number, not 'one'"),
+        ("prompt,model,x\na,m,nan\nb,m,1\n", {}, "line 2, column 'x': expected a number, not 'nan'"),
         ("prompt,model,family\na,m,f\nb,m,g\n", {"family": "family"}, "'m' has two families, 'f' and 'g'"),
     ],
 )
@@ -249,6 +286,12 @@ def test_tables_that_cannot_be_used_are_named(write, text, options, problem):
     arguments = {"metrics": (), **options}
     with pytest.raises(ExperimentError, match=problem):
         read_metric_values([str(write(text, "answers.csv"))], arguments.pop("metrics"), [], **arguments)
+
+
+def test_length_is_that_of_the_answers_and_words_may_contain_numbers(write):
+    table = write("prompt,model,answer,length,comment\na,x,Ice,7,\na,y,Water,8,1\nb,y,Snow,,no\nb,x,Hail,,none\n")
+    values = read_metric_values([str(table)], (), [])
+    assert {name: column.tolist() for name, column in values.values.items()} == {"length": [[3, 4], [5, 4]]}
 
 
 def test_verdicts_are_told_apart_by_their_columns(write):
@@ -271,6 +314,7 @@ def test_verdicts_of_one_name_are_refused(write):
     [
         ("model,x,x\na,1,2\n", "column 'x' appears 2 times"),
         ("model,x\na,1\na,1\n", "line 3: 'a' is repeated"),
+        ("model,x\na,N/A\nb,1\nc,2\n", "line 2, column 'x': expected a number, not 'N/A'"),
         ("model,x\na,1\nb,nan\n", "line 3, column 'x': expected a number, not 'nan'; leave a missing score empty"),
         ("model,x\na,b\n", "no column of verdicts; expected a column of numbers"),
         ("prompt,model,other,preference\np,a,b,3\n", "line 2, column 'preference': expected a preference, 3 is none"),

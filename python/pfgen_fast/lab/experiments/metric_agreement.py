@@ -57,11 +57,10 @@ class _Row:
                 self.n_equal, *equal)  # fmt: skip
 
     @property
-    def rank(self) -> float:
-        """What metrics are ordered by."""
-        if self.over_models:
-            return self.over_models["Spearman"].value
-        return self.share.value if self.share else -np.inf
+    def rank(self) -> tuple[bool, float]:
+        """What metrics are ordered by; those without a correlation over models are last."""
+        figure = self.over_models["Spearman"] if self.over_models else self.share
+        return bool(self.over_models), figure.value if figure else -np.inf
 
 
 def _rows_of(ours: MetricValues, aligned: Aligned, is_in: Bools) -> Iterator[_Row]:
@@ -72,13 +71,14 @@ def _rows_of(ours: MetricValues, aligned: Aligned, is_in: Bools) -> Iterator[_Ro
     for metric, values in ours.values.items():
         counted_cells = ~np.isnan(aligned.theirs) & ~np.isnan(values) & is_in
         rows = np.flatnonzero(counted_cells.any(axis=1))
-        columns = (values, aligned.theirs, *(() if lengths is None else (lengths,)))
-        x, y, *length = (_means(column, counted_cells)[rows] for column in columns)
+        x, y = (_means(column, counted_cells)[rows] for column in (values, aligned.theirs))
         row = _Row(metric, len(rows), len(np.unique(families[rows])))
         if len(rows) >= MIN_VALUES and not is_constant(x) and not is_constant(y):
             over = correlate(x, y, clusters=families[rows])
-            if length and metric != LENGTH:
-                over |= _given(x, y, length[0], families[rows])
+            if lengths is not None and metric != LENGTH:
+                length = _means(lengths, counted_cells & ~np.isnan(lengths))[rows]
+                has = ~np.isnan(length)
+                over |= _given(x[has], y[has], length[has], families[rows][has])
             row = replace(row, over_models=over)
         yield replace(row, **_pair_figures(values, lengths if metric != LENGTH else None, pairs))
 
@@ -96,7 +96,7 @@ def _given(x: Floats, y: Floats, length: Floats, families: Ints) -> dict[str, Co
 
     ranks = [rankdata(column) - (len(x) + 1) / 2 for column in (x, y, length)]
     spread = float(ranks[2] @ ranks[2])
-    if not spread:
+    if not spread or len(x) < MIN_VALUES:
         return {}
     a, b = (column - ranks[2] * float(column @ ranks[2]) / spread for column in ranks[:2])
     if min(np.ptp(a), np.ptp(b)) <= 1e-9 * len(x):
@@ -188,8 +188,8 @@ def _warnings(part: Aligned, rows: Sequence[_Row]) -> list[str]:
     notes = few_values(max(row.n_families for row in rows), "families")
     if constant:
         notes.append(f"no correlation of {few_names(constant, 5)}: all models are equal")
-    length = next((row.rank for row in rows if row.metric == LENGTH), -np.inf)
-    if below := [row.metric for row in rows if row.rank < length]:
+    is_of_models, length = next((row.rank for row in rows if row.metric == LENGTH), (False, -np.inf))
+    if below := [row.metric for row in rows if (is_of_models, -np.inf) <= row.rank < (is_of_models, length)]:
         notes.append(f"length alone agrees better than {few_names(below, 5)}")
     return [f"{part.name}: {note}" for note in notes]
 
@@ -252,7 +252,7 @@ def _ranges(aligned: Sequence[tuple[Aligned, Sequence[_Row]]]) -> Picture:
     bars = [
         (f"{part.name}: {row.metric}" if len(aligned) > 1 else row.metric, r)
         for part, rows in aligned
-        for row in sorted(rows, key=lambda row: -row.rank)
+        for row in sorted(rows, key=lambda row: row.rank, reverse=True)
         if (r := (row.over_models or {}).get("Spearman") if has_models else row.share)
     ]
     values = np.array([r.value for _, r in bars])

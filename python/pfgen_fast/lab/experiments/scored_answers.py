@@ -19,7 +19,7 @@ from ...base.errors import ExperimentError
 from ...base.file_reading import read_text
 from ...base.untrusted_text import few_names
 from ...build.answer_fit import WORDS, fit_answers, lengths_of, text_figures
-from ...rewards.references.metrics import read_metrics
+from ...rewards.references.metrics import BLEU, CORPUS_BLEU, METRICS, read_metrics
 from ...rewards.references.reference_scorer import Reduce, ReferenceScorer, ReferenceScores
 from ...scoring.score_table import ScoreTable
 from ...scoring.scorer import Scorer
@@ -58,11 +58,13 @@ class Metric:
         lengths = tuple(setting for setting in settings if _LENGTH.fullmatch(setting))
         words = [setting for setting in settings if setting not in lengths and setting != _EACH]
         is_own, is_each = name in OWN, _EACH in settings
+        if name == CORPUS_BLEU:
+            raise ExperimentError(f"metric {spec!r}: expected a metric of single answers, such as {BLEU!r}")
         if not is_own:
             try:
-                read_metrics(name)
+                read_metrics(name, choices=[*OWN, *(other for other in METRICS if other not in (*OWN, CORPUS_BLEU))])
             except ValueError as error:
-                raise ExperimentError(f"{error}; or name a column of the tables, or {', '.join(OWN)}") from None
+                raise ExperimentError(f"{error}; or name a column of the tables") from None
         choices = (*_UNITS,) if is_own else get_args(Reduce)
         has_lengths = len(lengths) == 2 and is_own
         if len(words) > 1 or not set(words) <= set(choices) or not (has_lengths or not (lengths or is_each)):
@@ -176,7 +178,7 @@ def read_metric_values(
     if lengths:
         values[LENGTH] = _matrix(candidates, prompts, lengths)
     for name in metrics or answers.numbers:
-        if name in answers.numbers:
+        if name in answers.numbers and name not in values:  # `length` is that of the answers
             values[name] = _matrix(candidates, prompts, answers.numbers[name])
     computed = [Metric.of(name) for name in dict.fromkeys(metrics) if name not in values]
     if computed and LENGTH not in values:

@@ -12,6 +12,7 @@ import glob
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,22 +45,33 @@ class Record:
     answer: str
     category: str
     family: str
-    numbers: Mapping[str, float]
+    numbers: dict[str, float]
 
 
 def read_records(path: Path, *, family: str = "", category: str = "") -> Iterator[Record]:
-    """The rows of a table; `family` and `category` name columns."""
-    has_numbers: dict[str, bool] = {}  # of the other columns, by their first value
+    """The rows of a table; `family` and `category` name columns. A column of numbers has at least as many as others."""
     columns: dict[str, str] = {}
+    balance: Counter[str] = Counter()  # by column, how many more of its values are numbers than are not
+    problems: dict[str, str] = {}  # by column, its first value that is no number
+    records = []
     with contextlib.closing(reader_of(path)(ChosenColumns(), 1024)) as batches:
         rows = ((batch, number, row) for batch in batches for number, row in enumerate(batch.rows()))
         for batch, number, row in rows:
             columns = columns or _columns(batch.names, {"family": family, "category": category})
-            yield _record(row, columns, has_numbers, batch.location(number))
+            records.append(_record(row, columns, balance, problems, batch.location(number)))
+    for name, problem in problems.items():
+        if balance[name] >= 0:
+            raise ExperimentError(problem)
+    for record in records:
+        for name in problems:
+            record.numbers.pop(name, None)
+    yield from records
 
 
-def _record(row: Mapping[str, Any], columns: Mapping[str, str], has_numbers: dict[str, bool], where: str) -> Record:
-    """A row as a record; `has_numbers` tells, and learns, which of the other columns have numbers."""
+def _record(
+    row: Mapping[str, Any], columns: Mapping[str, str], balance: Counter[str], problems: dict[str, str], where: str
+) -> Record:
+    """A row as a record; `balance` and `problems` learn which of the other columns have numbers."""
     texts = {role: label(row.get(name)) if name else "" for role, name in columns.items()}
     texts |= {role: from_csv_value(texts[role].strip()) for role in ("model", "other")}
     for role in ("model", "other", "prompt", "family"):
@@ -70,13 +82,12 @@ def _record(row: Mapping[str, Any], columns: Mapping[str, str], has_numbers: dic
         if name in columns.values() or value is None or (isinstance(value, str) and not value.strip()):
             continue
         number = _number(value)
-        if number is not None and has_numbers.setdefault(name, True):
+        balance[name] += 1 if number is not None else -1
+        if number is not None:
             numbers[name] = number
-        elif has_numbers.setdefault(name, False):
+        elif name not in problems:
             shown = in_one_line(value, 40)
-            raise ExperimentError(
-                f"{where}, column {name!r}: expected a number, not {shown!r}; leave a missing score empty"
-            )
+            problems[name] = f"{where}, column {name!r}: expected a number, not {shown!r}; leave a missing score empty"
     return Record(where, numbers=numbers, **texts)
 
 

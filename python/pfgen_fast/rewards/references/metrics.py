@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,16 +79,16 @@ class TextMetric:
         return _USUAL_TOKENIZERS.get(self.kind, "rouge" if self.needs_references else "char")
 
 
-def read_metrics(names: str | Iterable[str]) -> tuple[TextMetric, ...]:
-    """The metrics with these names; raises ValueError for an unknown name."""
+def read_metrics(names: str | Iterable[str], *, choices: Sequence[str] = METRICS) -> tuple[TextMetric, ...]:
+    """The metrics with these names; raises ValueError, which shows the choices, for an unknown name."""
     is_one = isinstance(names, str) or not isinstance(names, Iterable)
-    metrics = {name: _metric(name) for name in ([names] if is_one else names)}
+    metrics = {name: _metric(name, choices) for name in ([names] if is_one else names)}
     if not metrics:
         raise ValueError("metrics: expected the name of at least one metric")
     return tuple(metrics.values())
 
 
-def _metric(name: object) -> TextMetric:
+def _metric(name: object, choices: Sequence[str]) -> TextMetric:
     if not isinstance(name, str):
         raise TypeError(f"metrics: expected names of metrics, not {type(name).__name__}")
     if name in NGRAM_METRICS:
@@ -100,7 +100,7 @@ def _metric(name: object) -> TextMetric:
         if 1 <= order <= MOST_ORDER and name == f"{match[1]}_{order}":
             return TextMetric(name, _WITH_ORDER[match[1]], order)
         raise ValueError(f"metric {name[:40]!r}: expected n-grams of 1 to {MOST_ORDER} tokens")
-    raise ValueError(unknown_name("metric", name, METRICS))
+    raise ValueError(unknown_name("metric", name, choices))
 
 
 def lower_is_better(column: str) -> bool:
