@@ -105,7 +105,6 @@ def judged(
     """Judges runs; returns the judging, and why replies are missing."""
     judging = Judging.open(open_runs(paths), judged_by or suite(), options)
     problem, _ = ask(judging, behave, **server)
-    judging.write()
     return judging, problem
 
 

@@ -173,9 +173,7 @@ def build_by_config(folder: Path) -> None:
 def judge_by_checklists(folder: Path, base_url: str = "") -> None:
     """Judges the answers of the runs in the folder; without an address by kept replies."""
     judging = Judging.open(open_runs([folder]), checklists_to_judge.suite(), JudgeOptions("judge-2024-08-06"))
-    if base_url:
-        judging.ask(Server(base_url, concurrency=1, backoff=0.001).engine)
-    judging.write()
+    judging.ask(Server(base_url, concurrency=1, backoff=0.001).engine if base_url else None)
 
 
 def score_a_folder(folder: Path) -> None:

@@ -56,8 +56,8 @@ LINES = {name: line for lines in GROUPS.values() for name, line in lines.items()
 COMMANDS = {
     "score": ("score.score", "Score"),
     "evaluate": ("score.evaluate", "Evaluate"),
-    "checklists import": ("checklists.files", "ChecklistsImport"),
-    "checklists info": ("checklists.files", "ChecklistsInfo"),
+    "checklists import": ("checklists.judge", "ChecklistsImport"),
+    "checklists info": ("checklists.judge", "ChecklistsInfo"),
     "checklists generate": ("checklists.judge", "ChecklistsGenerate"),
     "checklists judge": ("checklists.judge", "ChecklistsJudge"),
     "checklists table": ("checklists.table", "ChecklistsTable"),

@@ -1,13 +1,11 @@
-"""`pfgen-fast checklists judge`: asks a judge about the answers of runs, by the checklists of a suite."""
+"""`pfgen-fast checklists import`, `info`, `generate` and `judge`: suites, runs on them, and their verdicts."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from ...base.errors import SchemaRefused
-from ...base.untrusted_text import counted
-from .. import options
+from ...base.untrusted_text import counted, few_names
 from ..app import Exit, Quiet, exit_if_partial, fail, note, print_line, shown, warn
 from ..engine_options import (
     Connection,
@@ -21,13 +19,74 @@ from ..engine_options import (
     number_of,
     retried_without_schema,
 )
-from ..parser import Option, option_group
+from ..options import MaxTokens, Temperature
+from ..parser import Argument, Option, option_group
 from ..progress import Watch
-from .options import MethodChoice, RunsWithAnswers, SuiteOption
+from .options import MethodChoice, RunOptions, SuiteOptions
 
 if TYPE_CHECKING:
-    from ...lab.checklists.judge_runs import Judging
-    from ...lab.judging.judge_requests import Server
+    from ...lab.checklists.checklist_suite import ChecklistSuite
+
+
+class ChecklistsImport:
+    """Makes a checklist suite of HelloBench, or runs of its results.
+
+    SOURCE is a checkout of HelloBench's repository. With --suite, its answers and judgements become a run for each
+    model. No code of the checkout is executed. Invalid lines are reported and left out; the exit code is then 3.
+
+    Examples
+
+      pfgen-fast checklists import HelloBench -o hello
+      pfgen-fast checklists import HelloBench --suite hello -o runs
+    """
+
+    source: Path = Argument(..., "A checkout of HelloBench, or its results.", metavar="SOURCE")
+    output: Path = Option(..., "Write the suite, or the directory of each run, here.", "-o", metavar="OUT")
+    suite: str | None = Option(None, "Import the results as runs on this checklist suite.", "-s", metavar="SUITE")
+    quiet: Quiet = False
+
+    def __call__(self) -> None:
+        from ...lab.checklists.checklist_suite import ChecklistSuite, write_suite
+        from ...lab.checklists.hellobench import import_runs, import_suite
+
+        if self.suite is None:
+            suite = import_suite(self.source)
+            write_suite(suite, self.output)
+            if not self.quiet:
+                _print_suite(suite, f": {shown(self.output)}")
+            return
+        has_problems = False
+        for model in import_runs(self.source, ChecklistSuite.load(self.suite), self.output):
+            has_problems |= bool(model.problems)
+            warn(*model.problems)
+            if model.n_answers and not self.quiet:
+                numbers = f"{counted(model.n_answers, 'answer')}, {counted(model.n_judgements, 'judgement')}"
+                print_line(f"{shown(model.key)}: {numbers}: {shown(self.output / model.key)}")
+        exit_if_partial(has_problems)
+
+
+class ChecklistsInfo:
+    """Shows a checklist suite: areas, categories, numbers of tasks, questions with weights, missing instructions.
+
+    Example
+
+      pfgen-fast checklists info essays-en
+    """
+
+    suite: str = Argument(..., "Directory of a checklist suite, or a packaged suite.", metavar="SUITE")
+
+    def __call__(self) -> None:
+        from ...lab.checklists.checklist_suite import ChecklistSuite
+
+        suite = ChecklistSuite.load(self.suite)
+        _print_suite(suite)
+        for (area, category), checklist in suite.checklists.items():
+            n_tasks = sum(task.place == (area, category) for task in suite.tasks)
+            weights = "" if checklist.has_weights else ", equal weights"
+            print_line((shown(f"{area}/{category}"), "bold"), f": {counted(n_tasks, 'task')}{weights}")
+            for weight, question in zip(checklist.weights, checklist.questions, strict=True):
+                print_line(f"  {weight:5.2f}  {shown(question)}")
+        print_line((f"hash: {suite.hash}", "dim"))
 
 
 @option_group
@@ -51,8 +110,7 @@ class ChecklistsJudge:
       pfgen-fast checklists judge runs/* -s essays-en -m judge-2024-08-06 --prompt-price 2.5 --reply-price 10 --budget 5
     """
 
-    runs: RunsWithAnswers
-    suite: SuiteOption
+    options: RunOptions
     model: str = Option(..., "Name the judge on its server, with its date if possible.", "--model", "--judge", "-m")
     profile: Literal["plain", "upstream"] = Option(
         "plain", "Show answers unchanged (plain), or as HelloBench does (upstream: temperature 0.8, seed 42)."
@@ -64,17 +122,14 @@ class ChecklistsJudge:
     temperature: JudgeTemperature = None
     max_tokens: int = Option(4096, "Limit the tokens of a reply.", min=1)
     seed: str = Option("", "Set the seed (any text). upstream: a number.", metavar="TEXT")
-    quiet: Quiet = False
     asking: PatientServer
 
     @retried_without_schema("asking")
     def __call__(self) -> None:
         from ...lab.checklists.checklist_requests import JudgeOptions
-        from ...lab.checklists.checklist_runs import open_runs
-        from ...lab.checklists.checklist_suite import ChecklistSuite
         from ...lab.checklists.judge_runs import Judging
 
-        asking, suite = self.asking, ChecklistSuite.load(self.suite)
+        asking, suite, quiet = self.asking, self.options.loaded, self.options.quiet
         judge = JudgeOptions(
             self.model,
             self.profile,
@@ -86,43 +141,29 @@ class ChecklistsJudge:
             request_options=asking.request_options(self.temperature),
             structured=asking.structured,
         )
-        judging = Judging.open(open_runs(self.runs), suite, judge, offline=asking.offline)
-        warn(*(fault for judged in judging.runs for fault in judged.faults))
-        if not self.quiet:
+        judging = Judging.open(self.options.opened, suite, judge, offline=asking.offline)
+        faults = [fault for judged in judging.runs for fault in judged.faults]
+        warn(*faults)
+        if not quiet:
             note(*suite.notes)
-        if asking.dry_run or not (asking.offline or self.quiet):
+        if asking.dry_run or not (asking.offline or quiet):
             print_line(judging.estimate(asking.spending.prices).sentence("ratings"))
         if asking.dry_run:
-            exit_if_partial(any(judged.faults for judged in judging.runs))
+            exit_if_partial(faults)
             return
-        server = asking.server
-        problem = self.ask(judging, server)
-        progress = {judged.run.key: judged.progress() for judged in judging.runs}
-        if not self.quiet:
-            for run, own in progress.items():
-                print_line(shown(f"{run}: {own.sentence}"))
-        if problem or not all(own.is_whole for own in progress.values()):
+        connect = None if asking.server is None else asking.server.engine
+        with Watch("replies", quiet=quiet) as watch:
+            problem = judging.ask(connect, spending=asking.spending, on_progress=watch.count, events=watch.events)
+        is_whole = True
+        for judged in judging.runs:
+            progress = judged.progress()
+            is_whole &= progress.is_whole
+            if not quiet:
+                print_line(shown(f"{judged.run.key}: {progress.sentence}"))
+        if problem or not is_whole:
             why = problem or "some answers have no verdicts"
-            can_go_on = server is not None and judging.n_open
+            can_go_on = connect is not None and judging.n_open
             fail(f"{why}; run the same command again to continue" if can_go_on else why, Exit.PARTIAL)
-
-    def ask(self, judging: Judging, server: Server | None) -> str | None:
-        """Asks, and writes the judgements that follow, even if the asking fails or is interrupted."""
-        problem = None
-        try:
-            if server is not None and judging.n_open:
-                with Watch("replies", quiet=self.quiet) as watch:
-                    events, spending = watch.events, self.asking.spending
-                    problem = judging.ask(server.engine, spending=spending, on_progress=watch.count, events=events)
-        except SchemaRefused:
-            raise  # there is no reply yet, so former judgements stay
-        except BaseException as error:
-            judging.write()
-            if isinstance(error, KeyboardInterrupt):
-                fail("stopped; the replies so far are kept; run the same command again to continue", Exit.STOPPED)
-            raise
-        judging.write()
-        return problem
 
 
 @option_group
@@ -144,7 +185,7 @@ class ChecklistsGenerate:
       pfgen-fast checklists generate --suite essays-ja --engine transformers --model checkpoints/step-100 -o runs
     """
 
-    suite: SuiteOption
+    options: SuiteOptions
     model: str = Option(..., "Name the model, and so the run's directory.", "-m")
     output: Path = Option(..., "Create the run's directory below this directory.", "-o", metavar="RUNS")
     engine: str = Option("openai", "Ask openai (any compatible server), anthropic, transformers, vllm.", "-e")
@@ -152,60 +193,57 @@ class ChecklistsGenerate:
     area: list[str] | None = Option(None, "Take only this area.")
     limit: int | None = Option(None, "Take only this many tasks, from all areas, for a quick test.", min=1)
     trials: int = Option(1, "Ask for this many answers to each task.", "-n", min=1)
-    temperature: options.Temperature = 0.8
-    max_tokens: options.MaxTokens = 16_384
+    temperature: Temperature = 0.8
+    max_tokens: MaxTokens = 16_384
     seed: str = Option("", "Set the seed (any text) of sampling.", metavar="TEXT")
     reasoning: ReasoningOptions
     engine_options: AnsweringOptions
     dry_run: bool = Option(False, "Only show the number of requests.")
-    quiet: Quiet = False
 
     def __call__(self) -> None:
         from ...generation.engines.engine_registry import HOSTED
         from ...generation.prompts import Sampling
-        from ...lab.checklists.checklist_generation import (
-            ChecklistSetting,
-            chosen_tasks,
-            generate_answers,
-            open_answering,
-            run_name,
-        )
-        from ...lab.checklists.checklist_suite import ChecklistSuite
+        from ...lab.checklists import checklist_generation as generation
         from ...lab.judging.judge_asking import estimated_tokens
 
-        engine_settings = chosen(self.engine_options)
+        suite, quiet, engine_settings = self.options.loaded, self.options.quiet, chosen(self.engine_options)
         if self.temperature is None:
             engine_settings["omit"] = [*engine_settings.get("omit", ()), "temperature"]
+        if self.engine not in HOSTED:
+            del engine_settings["timeout"]
         temperature = 1.0 if self.temperature is None else self.temperature
         sampling = Sampling(self.max_tokens, temperature, None, stop=())
-        setting = ChecklistSetting(self.model, sampling, self.seed, self.reasoning.chosen)
-        suite = ChecklistSuite.load(self.suite)
-        tasks = chosen_tasks(suite, lengths=self.length or (), areas=self.area or (), limit=self.limit)
-        folder = self.output / run_name(self.model)
+        setting = generation.ChecklistSetting(self.model, sampling, self.seed, self.reasoning.chosen)
+        tasks = generation.chosen_tasks(suite, lengths=self.length or (), areas=self.area or (), limit=self.limit)
         if self.dry_run:
             n_prompt_tokens = self.trials * sum(estimated_tokens(task.instruction or "") for task in tasks)
             n_answers = self.trials * len(tasks)
             tokens = f"prompts of about {n_prompt_tokens:,} tokens, answers of {n_answers * self.max_tokens:,} at most"
             print_line(f"{counted(n_answers, 'answer')}: {tokens}")
             return
-        if self.engine not in HOSTED:
-            del engine_settings["timeout"]
-        engine = open_answering(self.engine, setting, **engine_settings)
-        with Watch("answers", quiet=self.quiet) as watch:
-            answers = generate_answers(
-                suite,
-                engine,
-                setting,
-                folder,
-                tasks=tasks,
-                trials=self.trials,
-                on_progress=watch.count,
-                events=watch.events,
+        folder = self.output / generation.run_name(self.model)
+        engine = generation.open_answering(self.engine, setting, **engine_settings)
+        with Watch("answers", quiet=quiet) as watch:
+            counts: Any = {"on_progress": watch.count, "events": watch.events}
+            answers = generation.generate_answers(
+                suite, engine, setting, folder, tasks=tasks, trials=self.trials, **counts
             )
         if answers.problem:
             warn(f"{answers.problem}; run the same command again to ask for them")
-        if not self.quiet:
+        if not quiet:
             print_line(f"{counted(answers.n_new, 'new answer')}, {answers.n_answers:,} in all: {shown(folder)}")
             if answers.n_cut:
                 note(f"{counted(answers.n_cut, 'answer')} ended at the limit of tokens (--max-tokens)")
         exit_if_partial(answers.missing)
+
+
+def _print_suite(suite: ChecklistSuite, where: str = "") -> None:
+    n_lengths = sum(task.length is not None for task in suite.tasks)
+    lengths = f" and {n_lengths} with a wanted length ({shown(', '.join(suite.lengths))})" if n_lengths else ""
+    size = f"{counted(len(suite.areas), 'area')}, {counted(len(suite.checklists), 'category')}"
+    name, n_tasks = (shown(suite.name), "bold"), counted(len(suite.tasks) - n_lengths, "task")
+    print_line(name, f" ({shown(suite.language)}): {n_tasks}{lengths}, {size}{where}")
+    if parts := [task.id for task in suite.tasks if not task.is_whole]:
+        why = f"because the suite lacks a part of the instruction: {few_names(parts)}"
+        note(f"{counted(len(parts), 'task')} cannot be shown to a judge, {why}")
+    note(*suite.notes)

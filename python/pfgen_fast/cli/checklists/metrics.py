@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ...base.errors import ChecklistError
 from ...base.untrusted_text import in_one_line
-from ..app import Exit, Json, Quiet, counting, exit_if_partial, note, print_json, print_tables
+from ..app import Exit, Json, counting, exit_if_partial, note, print_json, print_tables
 from ..parser import Option, option_group
 from ..suite_line import print_signature
-from .options import Faults, RunsWithAnswers, SuiteOption
+from .options import RunOptions
 
 if TYPE_CHECKING:
     from ...base.table import Table
@@ -24,17 +23,11 @@ T = TypeVar("T")
 
 
 @option_group
-class ModelOutput:
-    """The output of commands that measure the answers of each model."""
+class MeasuredRuns(RunOptions):
+    """The runs, and the output of commands that measure the answers of each model."""
 
     areas: bool = Option(False, "Also print a line for each area of the suite.")
     as_json: Json = False
-    quiet: Quiet = False
-
-    @cached_property
-    def faults(self) -> Faults:
-        """The files and lines that cannot be read."""
-        return Faults()
 
     def of_each(self, runs: Iterable[Run], measure: Callable[[Run], T]) -> list[T]:
         """The results of a function for each run. Reports unreadable runs, and exits with 2 if no run is readable."""
@@ -74,8 +67,6 @@ class ChecklistsMetrics:
       pfgen-fast checklists metrics runs --suite SUITE --perplexity models/gpt2-large -o answers.parquet
     """
 
-    runs: RunsWithAnswers
-    suite: SuiteOption
     wordnet: Path | None = Option(None, "meteor: read NLTK's WordNet here, for synonyms.", metavar="FOLDER")
     perplexity: str | None = Option(
         None, "Compute perplexity with this causal model, such as openai-community/gpt2-large.", metavar="MODEL"
@@ -83,27 +74,25 @@ class ChecklistsMetrics:
     output: Path | None = Option(
         None, "Write a row for each answer: .csv, .jsonl (also .gz, .xz, .zst) or .parquet.", "-o"
     )
-    options: ModelOutput
+    options: MeasuredRuns
 
     def __call__(self) -> None:
         from ...lab.checklists import answer_metrics as metrics
-        from ...lab.checklists.checklist_runs import open_runs
-        from ...lab.checklists.checklist_suite import ChecklistSuite
         from ...tables.formats import check_value_table, writing_values
 
-        suite, options = ChecklistSuite.load(self.suite), self.options
+        options = self.options
         if self.output is not None:
             check_value_table(self.output)
         model = None if self.perplexity is None else metrics.Perplexity(self.perplexity)
-        measures = metrics.open_metrics(suite, wordnet=self.wordnet, perplexity=model)
+        measures = metrics.open_metrics(options.loaded, wordnet=self.wordnet, perplexity=model)
 
         def measured(run: Run) -> ModelMetrics:
             with counting(f"answers of {in_one_line(run.key, 30)}", quiet=options.quiet or options.as_json) as count:
                 answers = metrics.measure(run, measures, on_progress=count, on_fault=options.faults)
             return metrics.model_metrics(run.key, answers, measures)
 
-        runs = open_runs(self.runs)  # those with judgements only are left out, unless all are so
-        models = options.of_each([run for run in runs if run.answers_path is not None] or runs, measured)
+        with_answers = [run for run in options.opened if run.answers_path is not None]
+        models = options.of_each(with_answers or options.opened, measured)
         if self.output is not None:
             types = {**metrics.ANSWER_COLUMNS, **dict.fromkeys(measures.names, float)}
             with writing_values(self.output, types, for_spreadsheets=True) as write:
@@ -126,24 +115,20 @@ class ChecklistsErrors:
       pfgen-fast checklists errors runs --suite SUITE --profile published --json
     """
 
-    runs: RunsWithAnswers
-    suite: SuiteOption
     profile: Literal["ours", "published"] = Option(
         "ours", "Choose our rules, or those of the published figures (short sentences count, 'Given the')."
     )
-    options: ModelOutput
+    options: MeasuredRuns
 
     def __call__(self) -> None:
         from ...lab.checklists import error_modes as modes
-        from ...lab.checklists.checklist_runs import open_runs
-        from ...lab.checklists.checklist_suite import ChecklistSuite
 
         options = self.options
-        rules = modes.ErrorRules(ChecklistSuite.load(self.suite), self.profile)
+        rules = modes.ErrorRules(options.loaded, self.profile)
 
         def counted(run: Run) -> ModelErrors:
             return modes.model_errors(run.key, modes.errors_of(run, rules, on_fault=options.faults), rules)
 
-        models = options.of_each(open_runs(self.runs), counted)
+        models = options.of_each(options.opened, counted)
         tables = modes.error_tables(models, with_areas=options.areas)
         options.finish(rules, (model.to_dict() for model in models), tables, profile=self.profile)

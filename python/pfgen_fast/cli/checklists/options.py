@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..app import Json, Quiet, exit_if_partial, print_json, print_tables, show_finding, warn
 from ..parser import Argument, Option, option_group
@@ -18,16 +17,6 @@ if TYPE_CHECKING:
 
 
 MethodChoice = Literal["checklist", "llm-eval", "llm-eval-c"]
-SuiteOption = Annotated[
-    str, Option(..., "Use this checklist suite: a directory, essays-en or essays-ja.", "--suite", "-s", metavar="SUITE")
-]
-JudgedRuns = Annotated[
-    list[Path],
-    Argument(..., "Runs: directories, directories with many runs, or files of judgements.", metavar="RUN..."),
-]
-RunsWithAnswers = Annotated[
-    list[Path], Argument(..., "Runs with answers.jsonl, or directories with many such runs.", metavar="RUN...")
-]
 
 
 class Faults:
@@ -48,9 +37,9 @@ class Faults:
 
 @option_group
 class SuiteOptions:
-    """The options of commands that read runs on a suite."""
+    """The options of commands that use a suite."""
 
-    suite: SuiteOption
+    suite: str = Option(..., "Use this checklist suite: a directory, essays-en or essays-ja.", "-s", metavar="SUITE")
     quiet: Quiet = False
 
     @cached_property
@@ -67,7 +56,23 @@ class SuiteOptions:
 
 
 @option_group
-class JudgedOptions(SuiteOptions):
+class RunOptions(SuiteOptions):
+    """The options of commands that read runs on a suite."""
+
+    runs: list[Path] = Argument(
+        ..., "Runs: directories, directories with many runs, or files of judgements.", metavar="RUN..."
+    )
+
+    @cached_property
+    def opened(self) -> list[Run]:
+        """The runs."""
+        from ...lab.checklists.checklist_runs import open_runs
+
+        return open_runs(self.runs)
+
+
+@option_group
+class JudgedOptions(RunOptions):
     """The options of commands that read the judgements of one judge."""
 
     judge: str | None = Option(None, "Choose one of several judges by its name or version.")
@@ -87,12 +92,12 @@ class ChecklistScoreOptions(JudgedOptions):
     method: MethodChoice = Option("checklist", "Choose the method by which the judge was asked.")
     weights: Literal["suite", "equal"] = Option("suite", "Use the suite's weights, or equal weights (known as AVG-C).")
 
-    def score(self, runs: Sequence[Run]) -> ChecklistScores:
-        """Scores runs."""
+    def score(self) -> ChecklistScores:
+        """The scores of the runs."""
         from ...lab.checklists.checklist_scoring import score_judged_runs
 
         return score_judged_runs(
-            self.loaded, runs, missing=self.missing, method=self.method, weights=self.weights, **self.of_judge
+            self.loaded, self.opened, missing=self.missing, method=self.method, weights=self.weights, **self.of_judge
         )
 
 
@@ -110,6 +115,11 @@ class FindingOptions(SuiteOptions):
         elif not self.quiet:
             print_tables(finding.shown_tables)
         exit_if_partial(self.faults)
+
+
+@option_group
+class RunFindingOptions(FindingOptions, RunOptions):
+    """The options of commands that read runs, and end with a finding."""
 
 
 @option_group

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..app import print_line, shown
 from ..parser import Argument, Option
-from .options import FindingOptions, JudgedFindingOptions, JudgedRuns
+from .options import FindingOptions, JudgedFindingOptions, RunFindingOptions
 
 
 class ChecklistsFit:
@@ -83,18 +83,16 @@ class ChecklistsReasonable:
       pfgen-fast checklists reasonable runs --opinions people/exports/a1.jsonl --suite essays-en
     """
 
-    runs: JudgedRuns
     opinions: list[Path] = Option(..., "Read these exports of annotators.")
-    options: FindingOptions
+    options: RunFindingOptions
 
     def __call__(self) -> None:
-        from ...lab.checklists.checklist_runs import open_runs
         from ...lab.checklists.marks import read_people
         from ...lab.checklists.reasonable_rate import reasonable_finding
 
-        suite = self.options.loaded
-        people = read_people(self.opinions, suite)
-        self.options.finish(reasonable_finding(suite, people.opinions, open_runs(self.runs), people.notes))
+        options = self.options
+        people = read_people(self.opinions, options.loaded)
+        options.finish(reasonable_finding(options.loaded, people.opinions, options.opened, people.notes))
 
 
 class ChecklistsWins:
@@ -109,18 +107,17 @@ class ChecklistsWins:
       pfgen-fast checklists wins runs --suite essays-en --pairs people/exports/a1.jsonl
     """
 
-    runs: JudgedRuns
     reference: str | None = Option(None, "Compare with this run only. Default: all pairs.", metavar="RUN")
     pairs: list[Path] | None = Option(None, "Use choices of people: exports, or tables of choices.")
     options: JudgedFindingOptions
 
     def __call__(self) -> None:
-        from ...lab.checklists.checklist_runs import open_runs
         from ...lab.checklists.wins import find_wins
 
         options, pairs = self.options, self.pairs or ()
-        runs = open_runs(self.runs)
-        options.finish(find_wins(options.loaded, runs, pairs=pairs, reference=self.reference, **options.of_judge))
+        options.finish(
+            find_wins(options.loaded, options.opened, pairs=pairs, reference=self.reference, **options.of_judge)
+        )
 
 
 class ChecklistsCorrelate:
@@ -135,15 +132,13 @@ class ChecklistsCorrelate:
       pfgen-fast checklists correlate runs --suite SUITE --metrics metrics.csv --marks marks.csv
     """
 
-    runs: JudgedRuns
     metrics: list[Path] | None = Option(None, "Compare with a table of metrics, as 'checklists metrics -o' writes it.")
     marks: list[Path] | None = Option(None, "Compare with marks, as for 'checklists fit'.")
     options: JudgedFindingOptions
 
     def __call__(self) -> None:
-        from ...lab.checklists.checklist_runs import open_runs
         from ...lab.checklists.method_correlation import correlate, correlated, values_of
 
         options, metrics, marks = self.options, self.metrics or (), self.marks or ()
-        values = values_of(options.loaded, open_runs(self.runs), metrics=metrics, marks=marks, **options.of_judge)
+        values = values_of(options.loaded, options.opened, metrics=metrics, marks=marks, **options.of_judge)
         options.finish(correlate(correlated(values)))

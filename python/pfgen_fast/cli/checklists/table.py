@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...base.untrusted_text import counted
-from ..app import Json, counting, exit_if_partial, note, print_json, print_line, print_tables, shown
+from ..app import Json, exit_if_partial, note, print_json, print_line, print_tables, shown
 from ..gate_options import ThresholdOptions
 from ..parser import Option
 from ..suite_line import print_signature
-from .options import ChecklistScoreOptions, JudgedRuns
+from .options import ChecklistScoreOptions
 
 if TYPE_CHECKING:
-    from ...base.table import Table
-    from ...lab.checklists.calibration import Calibration
-    from ...lab.checklists.checklist_scoring import ChecklistScores, Gap, ModelScores
+    from ...lab.checklists.checklist_scoring import Gap, ModelScores
     from ...lab.checklists.tasks import Missing
     from ...runs.gates import Check
-
-_MOST_SENTENCES = 12
-_ABOUT_INTERVALS = "95 % interval: over tasks, by Student's t"
-_ABOUT_RANKS = (
-    "; rank range: the ranks that chance allows, at 95 % (paired t-test against all other models, corrected by Holm)"
-)
 
 
 class ChecklistsTable:
@@ -44,7 +34,6 @@ class ChecklistsTable:
       pfgen-fast checklists table runs --suite essays-en --calibrate people/exports/a1.jsonl
     """
 
-    runs: JudgedRuns
     categories: bool = Option(False, "Also show the score on each category.")
     lengths: bool = Option(False, "Also show the tests of wanted lengths, and the errors of lengths.")
     csv: Path | None = Option(None, "Also write all figures with full digits to this file.")
@@ -61,39 +50,42 @@ class ChecklistsTable:
         from ...base.untrusted_text import utf8
         from ...lab.checklists import checklist_tables as tables
         from ...lab.checklists.calibration import calibrate
-        from ...lab.checklists.checklist_runs import open_runs
         from ...lab.checklists.checklist_scoring import ANSWER_COLUMNS, answer_rows
         from ...lab.checklists.marks import read_marks
         from ...tables.formats import check_value_table, writing_values
 
-        options = self.options
+        options, calibration = self.options, None
         self.gate.prepare()
         ends = ("", "_low", "_high")
         self.gate.check_names(f"{name}{end}" for name in ("average", *options.loaded.areas) for end in ends)
         if self.answers is not None:
             check_value_table(self.answers)
-        runs, calibration = open_runs(self.runs), None
         people = self.calibrate and read_marks(self.calibrate, options.loaded)
-        scores = options.score(runs)
+        scores = options.score()
         if people:
             note(*people.notes)
             calibration = calibrate(scores, people.marks)
+        figures = tables.full_table(scores, calibration)
         if self.csv is not None:
-            write_whole(self.csv, utf8(tables.full_table(scores, calibration).to_csv()))
+            write_whole(self.csv, utf8(figures.to_csv()))
         if self.answers is not None:
             with writing_values(self.answers, ANSWER_COLUMNS) as write:
                 write(answer_rows(scores))
         checks = [check for model in scores.models for check in self._checks(model, scores.missing)]
+        is_quiet = options.quiet or self.as_json
         if self.as_json:
             settings = {"method": scores.method, "weights": scores.weights, "missing": scores.missing}
-            table = tables.full_table(scores, calibration)
             about = {"suite": scores.suite.name, "suite_sha256": scores.suite.hash, **settings}
-            print_json({**about, "rows": table.to_dicts(), "notes": scores.notes, **self.gate.record(checks)})
+            print_json({**about, "rows": figures.to_dicts(), "notes": scores.notes, **self.gate.record(checks)})
         else:
-            print_tables(self._tables(scores, calibration))
-        is_quiet = options.quiet or self.as_json
+            print_tables(tables.shown_tables(scores, calibration, categories=self.categories, lengths=self.lengths))
         if not is_quiet:
-            _say(scores)
+            for sentence in tables.scale_sentences(scores):
+                print_line((sentence, "dim"))
+            for sentence in tables.missing_sentences(scores):
+                print_line(shown(sentence))
+            for signature in dict.fromkeys(model.signature for model in scores.models):
+                print_signature(signature)
         note(*scores.notes, *(calibration.notes if calibration else ()), *scores.left_out)
         self.gate.finish(checks, "quiet" if is_quiet else "text", "checklists table")
         exit_if_partial(options.faults or scores.n("unjudged"))
@@ -109,23 +101,6 @@ class ChecklistsTable:
             low, high = part.interval or (None, None)
             figures |= {name: part.rescaled, f"{name}_low": low, f"{name}_high": high}
         return self.gate.check(figures, model.model)
-
-    def _tables(self, scores: ChecklistScores, calibration: Calibration | None) -> Iterator[Table]:
-        """The tables for a terminal."""
-        from ...lab.checklists import checklist_tables as tables
-
-        is_single = len(scores.models) == 1
-        yield tables.parts_of(scores, scores.models[0]) if is_single else tables.ranking(scores)
-        if calibration is not None:
-            yield tables.calibration_table(calibration)
-        if not is_single:
-            yield tables.words_by_area(scores)
-        if self.categories or is_single:
-            yield tables.by_category(scores)
-        if self.lengths or is_single:
-            yield tables.by_length(scores)
-        if is_single:
-            yield tables.by_question(scores, scores.models[0])
 
 
 class ChecklistsReport:
@@ -143,7 +118,6 @@ class ChecklistsReport:
       pfgen-fast checklists report runs/a runs/b --suite essays-en --missing zero -o report
     """
 
-    runs: JudgedRuns
     output: Path = Option(
         Path("checklists"),
         "Write a page such as report.html, or a directory with a page and its data.",
@@ -154,40 +128,16 @@ class ChecklistsReport:
 
     def __call__(self) -> None:
         from ...base.file_writing import check_folder
-        from ...lab.checklists.checklist_runs import open_runs
         from ...report.checklists import write_checklists
         from ...report.pages import is_one_file
 
         check_folder(self.output.parent if is_one_file(self.output) else self.output)
-        opened, options = open_runs(self.runs), self.options
-        scores = options.score(opened)
-        with counting("models", quiet=options.quiet) as count:
-            done = itertools.count()
-            page, table = write_checklists(
-                scores,
-                opened,
-                self.output,
-                judge=options.judge,
-                on_fault=options.faults,
-                on_model=lambda key: count(next(done), len(scores.models), key),
-            )
+        options = self.options
+        scores = options.score()
+        page, table = write_checklists(
+            scores, options.opened, self.output, judge=options.judge, on_fault=options.faults
+        )
         if not options.quiet:
             print_line(f"{counted(len(scores.models), 'model')}: {shown(page)}, and next to it {shown(table.name)}")
         note(*scores.notes, *scores.left_out)
         exit_if_partial(options.faults or scores.n("unjudged"))
-
-
-def _say(scores: ChecklistScores) -> None:
-    """Explains the columns, and prints what is missing and the signatures."""
-    from ...lab.checklists.checklist_tables import missing_sentences, scale_sentences
-
-    about = _ABOUT_INTERVALS + (_ABOUT_RANKS if len(scores.models) > 1 else "")
-    for sentence in (about, *scale_sentences(scores)):
-        print_line((sentence, "dim"))
-    sentences = missing_sentences(scores)
-    for sentence in sentences[:_MOST_SENTENCES]:
-        print_line(shown(sentence))
-    if len(sentences) > _MOST_SENTENCES:
-        print_line(f"and {len(sentences) - _MOST_SENTENCES:,} more, which --csv and --json name")
-    for signature in dict.fromkeys(model.signature for model in scores.models):
-        print_signature(signature)

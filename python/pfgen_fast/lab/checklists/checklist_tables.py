@@ -31,6 +31,24 @@ Cells = list[tuple[Column, Callable[[Any], Any]]]
 _INTERVAL = Column("95 % interval", form=lambda ends: f"{figure(ends[0], 2)} to {figure(ends[1], 2)}")
 
 
+def shown_tables(
+    scores: ChecklistScores, calibration: Calibration | None = None, *, categories: bool = True, lengths: bool = True
+) -> Iterator[Table]:
+    """The tables for readers; those of a single model have its areas, categories, lengths and questions."""
+    is_single = len(scores.models) == 1
+    yield parts_of(scores, scores.models[0]) if is_single else ranking(scores)
+    if calibration is not None:
+        yield calibration_table(calibration)
+    if not is_single:
+        yield words_by_area(scores)
+    if categories or is_single:
+        yield by_category(scores)
+    if lengths or is_single:
+        yield by_length(scores)
+    if is_single:
+        yield by_question(scores, scores.models[0])
+
+
 def ranking(scores: ChecklistScores) -> Table:
     """The models in order, with average, interval, areas, missing answers, words, and rank range."""
     cells: Cells = [
@@ -196,13 +214,17 @@ def full_table(scores: ChecklistScores, calibration: Calibration | None = None) 
 
 
 def scale_sentences(scores: ChecklistScores) -> list[str]:
-    """A sentence on the scale if any score is below 0."""
+    """Sentences on intervals and ranks, and on the scale if any score is below 0."""
+    about = "95 % interval: over tasks, by Student's t"
+    if len(scores.models) > 1:
+        about += "; rank range: the ranks that chance allows, at 95 % (paired t-test against all other models, "
+        about += "corrected by Holm)"
     rescale = scores.suite.rescaling
     parts = (part for model in scores.models for part in (*model.areas.values(), *model.lengths.values()))
     if not any((part.rescaled or 0) < 0 for part in parts):
-        return []
+        return [about]
     shown = f"(score - {rescale.centre:g}) × {rescale.factor:g}, from {rescale(0):g} to {rescale(100):g}"
-    return [f"The table shows {shown}: 0 is a score of {rescale.centre:g} of 100."]
+    return [about, f"The table shows {shown}: 0 is a score of {rescale.centre:g} of 100."]
 
 
 def missing_sentences(scores: ChecklistScores) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import Any
 
 from ...base.errors import ChecklistError
 from ...base.untrusted_text import counted, few_names
@@ -164,16 +165,18 @@ class Judging:
 
     def ask(
         self,
-        connect: Connect,
+        connect: Connect | None,
         *,
         spending: Spending | None = None,
         on_progress: Progress | None = None,
         events: Events | None = None,
     ) -> str | None:
-        """Asks for the missing replies, run by run, and again with another seed where a reply is unusable.
+        """Asks for the missing replies, run by run, and writes the judgements, even after an error or an interruption.
+
+        An unusable reply is requested again with another seed.
 
         Args:
-            connect: Opens the engine that asks the judge, such as `Server(...).engine`.
+            connect: Opens the engine that asks the judge, such as `Server(...).engine`; None for stored replies only.
             spending: Prices and budget, to which the cost is added.
             on_progress: Called with the number of finished requests and the total, which grows with each new try.
             events: Counts retries and other events.
@@ -185,9 +188,12 @@ class Judging:
             EngineError: An error affects all requests. Replies that were stored before are kept.
             JudgingError: Another process is adding replies to a file.
         """
-        return ask_in_rounds(
-            self.ratings, connect, keeps_empty=True, spending=spending, on_progress=on_progress, events=events
-        )
+        options: Any = {"spending": spending, "on_progress": on_progress, "events": events}
+        try:
+            return None if connect is None else ask_in_rounds(self.ratings, connect, keeps_empty=True, **options)
+        finally:
+            if connect is None or any(rating.n_replied for rating in self.ratings):  # else former judgements stay
+                self.write()
 
     def write(self) -> list[Judgement]:
         """Writes the judgements of each run that follow from the replies, and returns them.

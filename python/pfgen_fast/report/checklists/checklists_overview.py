@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -60,7 +60,6 @@ def evidence_of(
     *,
     judge: str | None = None,
     on_fault: OnFault | None = None,
-    on_model: Callable[[str], None] | None = None,
 ) -> list[ModelEvidence]:
     """The data of the answers of all models, in the order of the scores."""
     by_key = {run.key: run for run in runs}
@@ -69,8 +68,6 @@ def evidence_of(
     for model in scores.models:
         if model.model not in by_key:
             raise ChecklistError(f"the scores are of {model.model} too, but there is no such run")
-        if on_model is not None:
-            on_model(model.model)
         run = by_key[model.model]
         answers = run.answers(scores.suite, on_fault=on_fault)
         rows = [

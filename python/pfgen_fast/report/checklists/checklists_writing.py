@@ -7,7 +7,7 @@ what it leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ...base.errors import ChecklistError
@@ -62,13 +62,12 @@ def write_checklists(
     *,
     judge: str | None = None,
     on_fault: OnFault | None = None,
-    on_model: Callable[[str], None] | None = None,
 ) -> tuple[Path, Path]:
     """Writes a page, in a bounded file (.html) or in a folder, and the table next to it; returns their paths."""
     is_file = is_one_file(output)
     table = output.with_suffix(".csv") if is_file else output / f"{NAME}.csv"
     content = full_table(scores).to_csv()
-    models = evidence_of(scores, runs, judge=judge, on_fault=on_fault, on_model=on_model)
+    models = evidence_of(scores, runs, judge=judge, on_fault=on_fault)
     page = _Page(scores, models, {table.name: content})
     if is_file:
         page.write_file(output)
