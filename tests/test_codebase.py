@@ -62,7 +62,7 @@ def test_help_waits_for_no_library():
     """Slow imports happen only when a command needs them."""
     script = """import atexit, sys
 import pfgen_fast.cli
-slow = {'numpy', 'scipy', 'orjson', 'backports.zstd', 'compression.zstd', 'pfgen_fast.cli.score.score'}
+slow = {'numpy', 'scipy', 'orjson', 'rich', 'backports.zstd', 'compression.zstd', 'pfgen_fast.cli.score.score'}
 atexit.register(lambda: print(slow & set(sys.modules)))
 pfgen_fast.cli.main()"""
     assert printed_by(script, "--help").endswith("set()\n")
@@ -72,7 +72,7 @@ def test_runs_are_scored_without_numpy(mini, tmp_path):
     make_run(tmp_path, trial_lines(mini))
     script = """import atexit, sys
 import pfgen_fast.cli
-atexit.register(lambda: print({'numpy', 'scipy', 'backports.zstd', 'compression.zstd'} & set(sys.modules)))
+atexit.register(lambda: print({'numpy', 'scipy', 'rich', 'backports.zstd', 'compression.zstd'} & set(sys.modules)))
 pfgen_fast.cli.main()"""
     printed = printed_by(script, "score", "--suite", "mini", tmp_path)
     assert "\u00b1" in printed  # with its interval

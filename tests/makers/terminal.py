@@ -38,15 +38,18 @@ def on_terminal(*arguments: str, columns: int = 80) -> list[str]:
 
 
 def _shown_lines(output: str) -> list[str]:
-    """The lines as a terminal shows them in the end, for what we send: new lines, erased lines, text."""
-    lines = [""]
+    """The lines as a terminal shows them in the end, for what rich sends: new lines, cursor up, erased lines, text."""
+    lines, row = [""], 0
     for control, text in re.findall(r"(\r|\n|\x1b\[[0-9;?]*[A-Za-z])|([^\r\n\x1b]+)", output):
         if text:
-            lines[-1] += text
+            lines[row] += text
         elif control == "\n":
-            lines.append("")
-        elif control.endswith("K"):
-            lines[-1] = ""
+            row += 1
+            lines += [""] * (row == len(lines))
+        elif control.endswith("A"):
+            row -= int(control[2:-1] or 1)
+        elif control.endswith("2K"):
+            lines[row] = ""
     return [line.rstrip() for line in lines if line.strip()]
 
 

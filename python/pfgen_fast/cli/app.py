@@ -1,6 +1,6 @@
 """Shared by the subcommands: the application, its exit codes, and the output of results, notes and errors.
 
-On a terminal, tables and names are shortened to fit. Redirected output does not depend on a width.
+On a terminal, lines fit: long texts are shortened or folded. Redirected output does not depend on a width.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from . import commands
 from .parser import Option
 
 if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.progress import Progress, ProgressColumn
+
     from ..lab.finding import Finding
 
 T = TypeVar("T")
@@ -125,20 +128,67 @@ def _without_commands(text: str) -> str:
 
 
 def print_line(*parts: str | tuple[str, str], to: TextIO | None = None) -> None:
-    """Prints a line of texts, and of pairs of a text and its style, such as `("ok", "green")`; by default to stdout."""
+    """Prints a line of texts, and of pairs of a text and its style, such as `("ok", "green")`; by default to stdout.
+
+    On a terminal, a line is above the progress bar if there is a bar, and breaks between words. Rich is imported for a
+    bar only, because its import takes as long as some runs take to score.
+    """
     stream = to or sys.stdout
-    line = ""
-    for part in parts:
-        text, style = (part, "") if isinstance(part, str) else part
-        codes = ";".join(_ANSI[word] for word in style.split())
-        line += f"\x1b[{codes}m{text}\x1b[0m" if codes and has_colours(stream) else text
-    _erase_progress()
+    is_terminal = stream.isatty()
+    if _bars and is_terminal:
+        from rich.text import Text
+
+        _bars[-1].print(Text.assemble(*parts))
+        return
+    texts = [part if isinstance(part, str) else part[0] for part in parts]
+    breaks = _breaks("".join(texts), shutil.get_terminal_size().columns) if is_terminal else set()
+    place, line = 0, ""
+    for part, text in zip(parts, texts, strict=True):
+        laid = "".join("\n" if number in breaks else character for number, character in enumerate(text, place))
+        codes = [] if isinstance(part, str) else [_ANSI[style] for style in part[1].split()]
+        line += f"\x1b[{';'.join(codes)}m{laid}\x1b[0m" if codes and has_colours(stream) else laid
+        place += len(text)
     print(line, file=stream, flush=True)  # a reader of a pipe sees it at once, as the address of a server
 
 
 def has_colours(stream: TextIO) -> bool:
     """Whether a stream is a terminal that shows styles; https://no-color.org."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _breaks(text: str, width: int) -> set[int]:
+    """The places of the blanks at which lines break, so that they fit a width."""
+    breaks: set[int] = set()
+    begin, blank = 0, -1
+    for match in re.finditer(r"\s|$", text):
+        place = match.start()
+        if blank > begin and width_of(text[begin:place]) > width:
+            breaks.add(blank)
+            begin = blank + 1
+        if match[0] == "\n":
+            begin = place + 1
+        blank = place
+    return breaks
+
+
+_bars: list[Console] = []
+"""The console of the progress bar, while one is shown."""
+
+
+def _progress(*columns: ProgressColumn, below: Callable[[], str] | None) -> Progress:
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.text import Text
+
+    class ProgressAbove(Progress):
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield from super().get_renderables()
+            if below is not None and any(task.visible for task in self.tasks):
+                yield Text(below(), style="dim")
+
+    # Names may contain markup: rich can escape a tag, but not a tag that is split over two names.
+    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    return ProgressAbove(*columns, console=console, transient=True)
 
 
 def print_json(value: Any) -> None:
@@ -155,43 +205,46 @@ def track(items: Iterable[T], total: int, what: str, *, quiet: bool = False) -> 
 
 
 def has_bars() -> bool:
-    """Whether progress is shown in a line that changes."""
+    """Whether progress shows as a bar."""
     return sys.stderr.isatty()
 
 
-_progress: list[str] = []
-"""The line with the progress, while it is shown."""
-
-
-def _erase_progress() -> None:
-    if _progress:
-        _progress.clear()
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
-
-
 @contextlib.contextmanager
-def counting(what: str, *, quiet: bool = False, below: Callable[[], str] = lambda: "") -> Iterator[Callable[..., None]]:
-    """Yields a function that takes the progress, the total and an optional label.
+def counting(
+    what: str, *, quiet: bool = False, with_speed: bool = False, below: Callable[[], str] | None = None
+) -> Iterator[Callable[..., None]]:
+    """Yields a function that takes the progress, the total and an optional label; a bar appears after a second.
 
-    On a terminal, they are shown on stderr with the text that `below` returns, after a second and ten times a second.
+    The bar is on stderr, above the line that `below` returns. Without a terminal, there is no bar.
     """
-    last = time.monotonic() + 0.9
+    if quiet or not has_bars():
+        yield lambda done, total, now=what: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-    def count(done: int, total: int | None, now: str = what) -> None:
-        nonlocal last
-        if time.monotonic() - last > 0.1:
+    bar = BarColumn(bar_width=20)
+    columns = [TextColumn("{task.description}", markup=False), bar, MofNCompleteColumn(), TimeRemainingColumn()]
+    if with_speed:
+        columns.append(TextColumn("{task.fields[speed]}", markup=False))
+    begin = time.monotonic()
+    with _progress(*columns, below=below) as progress:
+        task = progress.add_task(shown(what), total=None, visible=False, speed="")
+        last = begin
+        _bars.append(progress.console)
+
+        def count(done: int, total: int | None, now: str = what) -> None:
+            nonlocal last
+            if time.monotonic() - last < 0.05 and done != total:
+                return  # a bar would delay quick commands
             last = time.monotonic()
-            _erase_progress()
-            state = f"{shown(now)}: {done:,}{f' of {total:,}' if total else ''}  {below()}"
-            _progress.append(cut(state, shutil.get_terminal_size().columns - 1))
-            sys.stderr.write(_progress[0])
-            sys.stderr.flush()
+            speed = f"{progress.tasks[0].speed or 0:,.1f} {shown(what)}/s" if with_speed else ""
+            visible = time.monotonic() - begin > 1
+            progress.update(task, description=shown(now), completed=done, total=total, visible=visible, speed=speed)
 
-    try:
-        yield count if has_bars() and not quiet else lambda *counts: None
-    finally:
-        _erase_progress()
+        try:
+            yield count
+        finally:
+            _bars.clear()
 
 
 def columns() -> int | None:
@@ -225,6 +278,24 @@ def cut(text: str, width: int | None) -> str:
     if width is None or width_of(text) <= (width := max(width, LEAST)):
         return text
     return f"{beginning(text, width - 1)}…"
+
+
+def folded(text: str, width: int | None, *, after: str, indent: str = "  ") -> list[str]:
+    """Splits a text into as few lines as fit the width; each line except the last ends with `after`.
+
+    Example:
+        >>> folded("sum: naive|orders: 1-10|profile: paper", 24, after="|")
+        ['sum: naive|orders: 1-10|', '  profile: paper']
+    """
+    first, *parts = text.split(after)
+    lines = [first]
+    for part in parts:
+        if width is None or width_of(f"{lines[-1]}{after}{part}{after}") <= width:
+            lines[-1] += after + part
+        else:
+            lines[-1] += after
+            lines.append(indent + part)
+    return lines
 
 
 def print_table(table: Table) -> None:

@@ -41,7 +41,7 @@ class Watch:
 
     def __enter__(self) -> Self:
         if not self._quiet and has_bars():
-            bar = counting(self._what, below=lambda: f"{self._rate:,.1f}/s  {self.events}")
+            bar = counting(self._what, with_speed=True, below=lambda: str(self.events))
             self._show_bar = self._stack.enter_context(bar)
         return self
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.untrusted_text import counted
-from .app import fitted, print_line, shown
+from .app import columns, fitted, folded, print_line, shown
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
@@ -81,5 +81,6 @@ def print_origins(outcomes: Iterable[Outcome]) -> None:
 
 
 def print_signature(signature: str) -> None:
-    """Prints the signature of scores."""
-    print_line((f"signature: {shown(signature)}", "dim"))
+    """Prints the signature of scores, folded at its separators to fit the terminal."""
+    for line in folded(f"signature: {shown(signature)}", columns(), after="|"):
+        print_line((line, "dim"))

@@ -283,7 +283,13 @@ def _print_verdict(verdict: VerifiedRun) -> None:
     core = f"{len(verdict.differences)} of {answers} differ" if verdict.differences else f"core = oracle ({answers})"
     index = "the index differs" if verdict.index_differences else "index = files"
     state = f"{core}; {index}; {app.shown(verdict.recorded)}"
-    app.print_line(mark, f"  {app.shown(verdict.run.folder)}: {state}")
+    name, width = app.shown(verdict.run.folder), app.columns()
+    if width is None or len(mark[0]) + 4 + len(name) + len(state) <= width:
+        app.print_line(mark, f"  {name}: {state}")
+    else:
+        app.print_line(mark, f"  {shortened(name, width - len(mark[0]) - 2)}")
+        for part in app.folded(state, width - 4, after="; ", indent=""):
+            app.print_line(f"    {part}")
     for difference in verdict.differences[:10]:
         app.print_line(f"    {app.shown(difference)}")
 
