@@ -90,23 +90,18 @@ def test_several_suites_that_fit_are_named(call, table, mini, monkeypatch, tmp_p
     assert "name a suite (--suite DIRECTORY, or mini or pfgen-bench)" in call("score", table)[2]
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv"])
-def test_a_table_on_stdin_has_any_format(call, table, monkeypatch, kind):
-    content = CONTENT.replace(",", {"csv": ",", "tsv": "\t"}[kind])
+def test_a_table_on_stdin_is_json_lines_with_named_columns(call, table, monkeypatch):
+    def scored(question, *options):
+        line = json.dumps({"question": question, "my answer": "Ice floats."})
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(line.encode())))
+        return call("score", "-", "-s", "mini", *options)
 
-    def scored(content, *options):
-        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
-        return call("score", "-", "--input-format", kind, "-s", "mini", *options)
-
-    code, out, err = scored(content, *COLUMNS[2:], "-o", "out.csv")
+    code, out, err = scored("Q07", *COLUMNS[2:], "-o", "out.csv")
     assert (code, err, out.splitlines()[0]) == (0, "", "1 row scored: out.csv")
-    assert Path("out.csv").read_text(encoding="utf-8").startswith("id,question,my answer,fluency")
-    assert "     1        1\n" in scored(content.replace("my answer", "answer"))[1]
-    code, _, err = scored(content.replace("Q07", "Q98"), *COLUMNS[2:])
-    assert (code, err.startswith("error: stdin, line 2, column 'question': unknown question 'Q98'")) == (2, True)
-    code, _, err = scored("\0" + content)  # whose columns are read first, from a temporary file
-    assert (code, err.startswith("error: stdin, line 1")) == (2, True)
-    assert "--input-format is for a table on stdin" in call("score", table, "--input-format", "csv")[2]
+    code, _, err = scored("Q98", *COLUMNS[2:], "-o", "out.csv")
+    assert (code, err.startswith("error: stdin, line 1, column 'question': unknown question 'Q98'")) == (2, True)
+    for options in (COLUMNS[2:], [*COLUMNS[2:4], "-o", "out.csv"]):
+        assert "a table on stdin needs --question-column, --answer-column and --output" in scored("Q07", *options)[2]
 
 
 def test_a_missing_answer_names_the_option_for_it(call, tmp_path):

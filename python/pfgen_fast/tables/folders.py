@@ -26,9 +26,6 @@ from .table_job import TableJob
 SETTINGS = "_pfgen_fast.json"
 _MAX_SETTINGS_BYTES = 1 << 20
 
-OnPassedOver = Callable[[str], None]
-"""Called with the path of each file that is skipped because it is not a table."""
-
 Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """One file, directory or glob, or an iterable of these."""
 
@@ -57,13 +54,6 @@ class FileTask:
             return True
         return False
 
-    @property
-    def n_bytes(self) -> int:
-        """The size of the input; 0 if it cannot be read."""
-        with contextlib.suppress(OSError):
-            return os.stat(self.source).st_size
-        return 0
-
 
 Status = Literal["scored", "current", "failed"]
 """The status of a file. `current` means that its output was already finished."""
@@ -80,30 +70,14 @@ class FileOutcome:
     error: str | None = None  # why it failed, in one sentence
 
 
-@dataclass(frozen=True)
-class FilesProgress:
-    """Progress over many files. Outputs that were already finished count as files, but not as rows and bytes."""
-
-    n_files: int
-    n_files_done: int
-    n_rows: int
-    n_bytes: int
-    n_bytes_done: int
-
-
-def _ignore(about: object) -> None:
-    """Does nothing."""
-
-
 def score_files(
     sources: Sources,
     target: str | os.PathLike[str],
     job: TableJob,
     *,
     again: bool = False,
-    on_progress: Callable[[FilesProgress], None] = _ignore,
-    on_outcome: Callable[[FileOutcome], None] = _ignore,
-    on_passed_over: OnPassedOver = _ignore,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    on_outcome: Callable[[FileOutcome], None] = lambda outcome: None,
 ) -> list[FileOutcome]:
     """Scores tables into a directory, one after another. Outputs that are already finished are not changed.
 
@@ -112,38 +86,22 @@ def score_files(
 
     `sources` are files, directories or globs; an output is named by the path of its source below the given directory.
     The directory `target` is created if needed. `again` scores everything again and replaces existing outputs.
-    `on_progress` is called after each batch and each file, `on_outcome` after each file.
+    After each file, `on_outcome` is called, and `on_progress` with the number of files so far and the total.
     """
-    tasks = plan_files(sources, target, on_passed_over=on_passed_over)
+    tasks = plan_files(sources, target)
     if job.encoding is not None and not any(has_encoding(task.source) for task in tasks):
         raise PfgenError("encoding: expected a CSV or TSV file, but no source is such a file")
     _prepare(tasks, job, again=again)
-    todo = {task.name: task.n_bytes for task in tasks if again or not task.is_finished}
-    progress = FilesProgress(len(tasks), len(tasks) - len(todo), 0, sum(todo.values()), 0)
+    is_finished = [not again and task.is_finished for task in tasks]
     outcomes: list[FileOutcome] = []
-
-    def tell_rows(n_rows: int) -> None:
-        on_progress(replace(progress, n_rows=progress.n_rows + n_rows))
-
-    for task in tasks:
-        if task.name not in todo:
-            outcomes.append(FileOutcome(task, "current"))
-        else:
-            outcomes.append(_score_file(task, job, on_batch=tell_rows))
-            progress = replace(
-                progress,
-                n_files_done=progress.n_files_done + 1,
-                n_rows=progress.n_rows + outcomes[-1].n_rows,
-                n_bytes_done=progress.n_bytes_done + todo[task.name],
-            )
-            on_progress(progress)
+    for task, is_current in zip(tasks, is_finished, strict=True):
+        outcomes.append(FileOutcome(task, "current") if is_current else _score_file(task, job))
         on_outcome(outcomes[-1])
+        on_progress(len(outcomes), len(tasks))
     return outcomes
 
 
-def plan_files(
-    sources: Sources, target: str | os.PathLike[str], *, on_passed_over: OnPassedOver = _ignore
-) -> list[FileTask]:
+def plan_files(sources: Sources, target: str | os.PathLike[str]) -> list[FileTask]:
     """Lists the tables of some sources, and assigns to each table its output in the target directory.
 
     If the source is a directory, the name of an output is the path of its input below that directory. Otherwise it is
@@ -157,7 +115,7 @@ def plan_files(
     names: dict[str, str] = {}
     for path_or_text in [sources] if isinstance(sources, str | os.PathLike) else sources:
         source, is_empty = os.fspath(path_or_text), True
-        for path, name in _tables(source, folder, on_passed_over):
+        for path, name in _tables(source, folder):
             is_empty = False
             if _is_within(path, folder):
                 raise PfgenError(f"{path}: is in the output directory, {folder}")
@@ -186,7 +144,7 @@ def first_table(sources: Iterable[str]) -> str:
     """The first table that `plan_files` would find in some sources."""
     source = ""
     for source in sources:
-        for path, _ in _tables(source, None, _ignore):
+        for path, _ in _tables(source, None):
             return path
     raise TrialsError(f"{source}: there are no tables here")
 
@@ -196,10 +154,10 @@ def is_hidden(name: str) -> bool:
     return any(part[:1] in ("_", ".") for part in name.split("/") if part not in (".", ".."))
 
 
-def _tables(source: str, folder: str | None, on_passed_over: OnPassedOver) -> Iterator[tuple[str, str]]:
+def _tables(source: str, folder: str | None) -> Iterator[tuple[str, str]]:
     """The path of each table in a source, and the name of its output."""
     if os.path.isdir(source):
-        yield from _tables_below(source, folder, on_passed_over)
+        yield from _tables_below(source, folder)
     elif os.path.exists(source):
         format_of(source)  # raises an error if the extension is unknown
         yield source, os.path.basename(source)
@@ -208,16 +166,14 @@ def _tables(source: str, folder: str | None, on_passed_over: OnPassedOver) -> It
             name = os.path.basename(path)
             if os.path.isdir(path):
                 if not is_hidden(name):
-                    yield from _tables_below(path, folder, on_passed_over)
+                    yield from _tables_below(path, folder)
             elif is_table(name) and not is_hidden(name):
                 yield path, name
-            else:
-                on_passed_over(path)
     else:
         raise TrialsError(f"{source}: no such file or folder")
 
 
-def _tables_below(source: str, folder: str | None, on_passed_over: OnPassedOver) -> Iterator[tuple[str, str]]:
+def _tables_below(source: str, folder: str | None) -> Iterator[tuple[str, str]]:
     if folder is not None and os.path.realpath(source) == os.path.realpath(folder):
         raise PfgenError(f"{folder}: is the input directory itself; give another output directory")
     if folder is not None and _is_within(folder, source):
@@ -225,8 +181,6 @@ def _tables_below(source: str, folder: str | None, on_passed_over: OnPassedOver)
     for name in _files_below(source):
         if is_table(name):
             yield os.path.join(source, name), name
-        else:
-            on_passed_over(os.path.join(source, name))
 
 
 def _files_below(folder: str) -> list[str]:
@@ -282,11 +236,11 @@ def _difference(settings: Mapping[str, str], wanted: Mapping[str, str]) -> str:
     return " and ".join(parts) or "other settings"
 
 
-def _score_file(task: FileTask, job: TableJob, *, on_batch: Callable[[int], None]) -> FileOutcome:
+def _score_file(task: FileTask, job: TableJob) -> FileOutcome:
     file_job = job if has_encoding(task.source) else replace(job, encoding=None)
     try:
         make_folder(Path(task.target).parent)
-        return FileOutcome(task, "scored", *score_table(task.source, task.target, file_job, on_batch=on_batch))
+        return FileOutcome(task, "scored", *score_table(task.source, task.target, file_job))
     except PfgenError as error:
         problem = str(error)
         if task.target not in problem and os.path.exists(task.target):

@@ -41,20 +41,17 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _FORMATS = (*DELIMITERS, ".jsonl", ".parquet")
 
 
-def reader_of(
-    path: str | Path, encoding: str | None = None, *, name: str | None = None
-) -> Callable[[Columns, int | None], RowBatches]:
+def reader_of(path: str | Path, encoding: str | None = None) -> Callable[[Columns, int | None], RowBatches]:
     """The reader of a file, which takes the columns and the number of rows at a time (None: the default).
 
     Args:
         path: The file, or "-" for stdin.
         encoding: Its encoding, which is used only if the format has no fixed encoding.
-        name: Its name in messages, by default the path.
     """
     if not is_table(path) and str(path) != STANDARD_STREAM and not os.path.lexists(path):
         raise TrialsError(f"{path}: no such file")
     kind = format_of(path)
-    name = name or ("stdin" if str(path) == STANDARD_STREAM else str(path))
+    name = "stdin" if str(path) == STANDARD_STREAM else str(path)
     if kind in DELIMITERS:
         return partial(read_csv, str(path), name, delimiter=DELIMITERS[kind], encoding=encoding)
     return partial(_READERS[kind], str(path), name)
@@ -120,9 +117,9 @@ def column_names(source: str | Path, encoding: str | None = None) -> list[str]:
     return [name for name in first_rows(source, encoding).names if name]
 
 
-def first_rows(source: str | Path, encoding: str | None = None, *, name: str | None = None) -> RowBatch:
-    """The first rows of a table, at most a hundred; `name` is its name in messages, by default its path."""
-    with contextlib.closing(reader_of(source, encoding, name=name)(AnyColumns(), 100)) as batches:
+def first_rows(source: str | Path, encoding: str | None = None) -> RowBatch:
+    """The first rows of a table, at most a hundred."""
+    with contextlib.closing(reader_of(source, encoding)(AnyColumns(), 100)) as batches:
         return next(batches)
 
 

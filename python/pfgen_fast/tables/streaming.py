@@ -37,7 +37,6 @@ def score_table(
     target: str | Path | Write,
     job: TableJob,
     *,
-    name: str | None = None,
     batch_size: int | None = None,
     on_batch: Callable[[int], None] | None = None,
 ) -> TableCounts:
@@ -62,7 +61,6 @@ def score_table(
         source: The table to read, or `"-"`.
         target: The table to write, or `"-"`; its directory must exist. Or a function that takes rows.
         job: The scorer, the columns and the other options.
-        name: The name of the source in messages, by default its path.
         batch_size: Rows to read at a time; by default up to 65,536 for Parquet, and 8,192 for other formats.
         on_batch: Called after each batch with the number of rows scored so far.
 
@@ -87,9 +85,9 @@ def score_table(
         raise ValueError(f"batch_size: expected at least 1, not {batch_size}")
     encoding, files = job.encoding, [source] if callable(target) else [source, target]
     if encoding is not None and not any(map(has_encoding, files)):
-        names = " and ".join([name or str(source), *map(str, files[1:])])
+        names = " and ".join(map(str, files))
         raise PfgenError(f"encoding: expected a CSV or TSV file, but the files are {names}")
-    read = reader_of(source, encoding, name=name)
+    read = reader_of(source, encoding)
     writer = None if callable(target) else writer_to(target, encoding)
     n_rows = n_written = 0
     is_arrow = ".parquet" in map(format_of, files)
