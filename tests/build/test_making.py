@@ -90,7 +90,7 @@ def test_prompts_become_a_suite_with_a_card_and_a_config_to_edit(make, tmp_path)
         assert all(question.keywords for question in Suite.load("fr"))
         assert 'seed = "mine"' in (tmp_path / "fr.toml").read_text(encoding="utf-8")
         assert (tmp_path / "fr" / "README.md").read_text(encoding="utf-8") == "mine"
-        assert "card: fr/README.md, kept as it was edited" in out
+        assert "suite: fr, README.md kept as it was edited\n" in out
         code, out, _ = make(*engine, "--dry-run")
         assert (code, out) == (0, "no requests: all answers exist\n")
         assert make(*engine[:-1], 45)[0] == 3  # only the further answers are requested

@@ -204,7 +204,7 @@ def test_options_are_refused_that_are_for_another_kind_of_input():
 
 
 def test_help_of_a_command_has_two_spellings(call):
-    assert call("help", "suite", "get") == call("suite", "get", "--help")
+    assert call("help", "suite", "add") == call("suite", "add", "--help")
     assert call("help") == call("--help")
     assert call("-V") == call("--version")
     assert call()[0] == 2

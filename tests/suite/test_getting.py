@@ -76,7 +76,7 @@ def test_a_failure_is_one_sentence_and_the_next_call_goes_on(suites_home, reply,
     assert sentence in str(failure.value)
     assert str(failure.value).startswith(server.base_url)
     assert "\n" not in str(failure.value)
-    with pytest.raises(SuiteError, match="not on this machine; run: pfgen-fast suite get pfgen-bench"):
+    with pytest.raises(SuiteError, match="not on this machine; run: pfgen-fast suite add pfgen-bench"):
         Suite.load("pfgen-bench")
     with serving(whole) as server:
         got = get_suite("pfgen-bench", source=server.base_url)

@@ -123,22 +123,8 @@ class Config:
         return list(dict.fromkeys([*self.sets, *question.answers]))
 
 
-def read_config(
-    path: str | Path,
-    *,
-    unit: str | None = None,
-    target: int | None = None,
-    limit: int | None = None,
-    until_stable: bool = False,
-) -> Config:
-    """Reads and checks the config of a suite build.
-
-    Args:
-        path: The TOML file.
-        unit: `"character"`, or a tokenizer such as `"words"`; overrides that of the file, but not of single questions.
-        target: Overrides `score.target`.
-        limit: Overrides `score.limit`.
-        until_stable: Whether to repeat the frequency filter until it removes nothing.
+def read_config(path: str | Path) -> Config:
+    """Reads and checks the config of a suite build, a TOML file.
 
     Raises:
         BuildError: The file is not TOML, or a key is unknown, missing or invalid; the message names it.
@@ -147,14 +133,7 @@ def read_config(
     path = Path(path)
     content = read_toml(path, error=BuildError)
     try:
-        top = config_table(content)
-        options = [("score", "target", target), ("score", "limit", limit), ("frequency", "until_stable", until_stable)]
-        for table, key, value in options:
-            if value:
-                top[table] = {**top.get(table, {}), key: value}
-        if unit is not None:
-            top = {**{key: value for key, value in top.items() if key != "tokenizer"}, **_unit_keys(unit)}
-        return config_of(top, path)
+        return config_of(config_table(content), path)
     except (Fault, BuildError, SuiteError) as error:
         raise BuildError(f"{path}: {error}") from None
 
@@ -335,13 +314,10 @@ def config_of(top: Mapping[str, Any], path: Path) -> Config:
     )
 
 
-def _unit_keys(unit: str) -> dict[str, str]:
-    return {"unit": unit} if unit == _UNITS[0] else {"unit": "token", "tokenizer": unit}
-
-
 def read_unit(unit: str) -> Tokenizer | None:
-    """The tokenizer of a unit that is named as in `read_config`; None for characters."""
-    return _tokenizer(_unit_keys(unit), Path(), None, "")
+    """The tokenizer of a unit: None for `"character"`; otherwise as the key `tokenizer`."""
+    keys = {"unit": unit} if unit == _UNITS[0] else {"unit": "token", "tokenizer": unit}
+    return _tokenizer(keys, Path(), None, "")
 
 
 def _check_tokenizer_names(questions: Sequence[QuestionConfig]) -> None:

@@ -119,7 +119,6 @@ class SuiteMaker:
     problems: list[str] = field(default_factory=list, init=False)  # one sentence each
     left_out: list[str] = field(default_factory=list, init=False)  # one sentence for each question without enough
     notes: list[str] = field(default_factory=list, init=False)  # one sentence each
-    n_cut: int = field(default=0, init=False)  # number of answers that ended at the limit of tokens
 
     def __post_init__(self) -> None:
         tables = read_prompts(self.prompts)
@@ -246,7 +245,7 @@ class SuiteMaker:
         events = events or Events()
         if tell := events.on_trouble:
             events.on_trouble = lambda kind, what: tell(kind, f"{self._where}: {what}")
-        self._n_done = 0
+        self._n_done = self._n_cut = 0
         self._n_wanted = len(next(self._first_steps()).questions) + self.answers * len(self._asked)
         for step in self._first_steps():
             for question, run in self._runs(step, on_answer, events):
@@ -270,6 +269,8 @@ class SuiteMaker:
                 name = f"{question.question_id} ('{in_one_line(question.question, 58)}')"
                 self.left_out.append(f"{name}: left out with {because}; change the prompt, or ask another model")
         self.problems += self.left_out
+        if self._n_cut:
+            self.notes.append(f"{counted(self._n_cut, 'answer')} ended at the limit of tokens; raise --max-tokens")
         if not self.n_answers:
             raise BuildError(f"{self.prompts}: no question has enough answers: {self.problems[0]}")
 
@@ -341,7 +342,7 @@ class SuiteMaker:
                     continue
                 has_answers = True
                 self.problems += [f"{where}: {problem}" for problem in run.problems[:1]]
-                self.n_cut += run.replies.n_cut if run.replies else 0
+                self._n_cut += run.replies.n_cut if run.replies else 0
                 yield question, run
 
 

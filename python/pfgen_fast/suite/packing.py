@@ -112,8 +112,7 @@ def add_suite(source: str, *, name: str | None = None, taken: Iterable[str] = ()
             raise SuiteError(f"{where}: the archive has the SHA-256 {digest}, not that after #; use another copy")
         files = _unpacked(archive, where)
     else:
-        hint = f"run pfgen-fast suite get {source}" if source in published_names() else "or an address (https://...)"
-        raise SuiteError(f"{where}: no such file or directory; expected a suite or an archive, {hint}")
+        raise SuiteError(f"{where}: no such file or directory; expected a suite or an archive, or an address")
     if MANIFEST not in files:
         hint = "expected an archive of pfgen-fast suite pack; unpack this one, and add its directory"
         raise SuiteError(f"{where}: the archive has no {MANIFEST}; {hint}")

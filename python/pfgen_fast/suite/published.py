@@ -115,7 +115,7 @@ def fetched_folder(name: str) -> Path | None:
 def how_to_name_a_suite() -> str:
     """The end of an error message for a command without a suite."""
     names = ["mini", *fetched_names()]
-    fetch = "" if names[1:] else "; for the published one, run: pfgen-fast suite get pfgen-bench"
+    fetch = "" if names[1:] else "; for the published one, run: pfgen-fast suite add pfgen-bench"
     return f"name a suite (--suite DIRECTORY, or {' or '.join(names)}{fetch})"
 
 

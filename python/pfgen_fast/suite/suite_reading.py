@@ -68,7 +68,7 @@ def suite_folder(source: str | Path) -> Path:
         return fetched
     folder = Path(source)
     if str(source) in published_names() and not any(folder.glob("Q*.json")):
-        raise SuiteError(f"{source}: not on this machine; run: pfgen-fast suite get {source}")
+        raise SuiteError(f"{source}: not on this machine; run: pfgen-fast suite add {source}")
     if not os.path.isdir(folder):
         names = [*packaged, *published_names()]
         hint = did_you_mean(str(source), names)

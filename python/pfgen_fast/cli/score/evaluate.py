@@ -38,7 +38,7 @@ class Evaluate(Generating):
 
     Answers the questions of a suite, scores the run, places it among the published runs, and writes a page with its
     answers, like 'generate', 'score', 'place' and 'report'. Running the command again continues where it was stopped.
-    'pfgen-fast suite get pfgen-bench' fetches the published suite.
+    'pfgen-fast suite add pfgen-bench' fetches the published suite.
 
     Several models, or a pattern of directories, become a run each, and a table at the end. Runs that are up to date
     are not made again; the name of a run has a hash of the weights in a directory. A model that fails is named, the

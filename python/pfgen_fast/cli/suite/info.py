@@ -1,18 +1,15 @@
-"""`pfgen-fast suite`: suites on this machine, the contents and faults of a suite."""
+"""`pfgen-fast suite`: contents and faults of a suite; suites on this machine and those of others."""
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...base.errors import SuiteError
 from ...base.table import Column, Table
 from ...base.untrusted_text import counted
 from .. import app, options
-from ..parser import Argument
+from ..parser import Argument, Option
 from ..suite_line import source_or_here
-from .sharing import print_source
 
 if TYPE_CHECKING:
     from ...suite.questions import Question
@@ -21,8 +18,8 @@ if TYPE_CHECKING:
 class SuiteInfo:
     """Describes a suite: questions, reference sets, keyword rules; without a name, lists the suites on this machine.
 
-    The list also names published suites that can be fetched, and the suite of the working directory. To remove a
-    fetched or added suite, delete its directory, which both forms print.
+    The list also names published suites that can be fetched. To remove a fetched or added suite, delete its directory,
+    which both forms print.
 
     Examples
 
@@ -36,6 +33,7 @@ class SuiteInfo:
     as_json: app.Json = False
 
     def __call__(self) -> None:
+        from ...build.answer_fit import unit_name
         from ...lab.checklists.suite_files import packaged_suites
         from ...suite.published import origin_of
         from ...suite.suite import Suite
@@ -50,79 +48,63 @@ class SuiteInfo:
         if self.suite in packaged_suites() and not Path(self.suite).is_dir():
             app.fail(f"{self.suite}: a suite of checklists; type: pfgen-fast checklists info {self.suite}")
         loaded = Suite.load(self.suite)
-        questions = list(map(_describe, loaded))
         origin = None if loaded.folder is None else origin_of(loaded.folder)
+        table = Table.of_records(
+            [
+                (Column("question_id", "id"), lambda question: question.question_id),
+                (Column("n_rules", "rules"), lambda question: len(question.keywords)),
+                (Column("sets", "answers × mean code points", form=_sets_text, is_text=True), _sets),
+                (Column("unit"), lambda question: unit_name(question.tokenizer)),
+                (Column("target"), lambda question: question.lengths.target),
+                (Column("limit"), lambda question: question.lengths.limit),
+                (Column("category", view="files"), lambda question: question.category),
+                (Column("question"), lambda question: question.question),
+            ],
+            loaded,
+        )
         if self.as_json:
             folder = loaded.folder and str(loaded.folder)
-            named = {"name": loaded.name, "folder": folder, "metadata_hash": loaded.metadata_hash}
-            app.print_json({**named, "origin": origin, "questions": questions})
+            about = {"name": loaded.name, "folder": folder, "metadata_hash": loaded.metadata_hash, "origin": origin}
+            app.print_json({**about, "questions": table.to_dicts()})
             return
         app.print_line((app.fitted("", loaded.name), "bold"))
         app.print_line(f"{counted(len(loaded), 'question')}, metadata hash {loaded.metadata_hash}")
         app.print_line(app.fitted("directory: ", loaded.folder))
-        print_source(origin or {})
-        lengths = dict.fromkeys(
-            f"target {question.target_shown}, limit {question.lengths.limit:,}" for question in loaded
-        )
-        app.print_line(app.cut("; ".join(lengths), app.rest(0)))
-        rows = [
-            (
-                question["question_id"],
-                question["n_rules"],
-                ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in question["sets"].items()),
-                question["question"],
-            )
-            for question in questions
-        ]
-        app.print_table(Table(list(map(Column, ("id", "rules", "sets", "question"))), rows))
-        app.print_line(("sets: name, answers × mean code points", "dim"))
+        _print_origin(origin or {})
+        app.print_table(table)
+
+
+def _sets(question: Question) -> dict[str, tuple[int, float]]:
+    """The number of answers of each set, and their mean length."""
+    return {name: (len(texts), sum(map(len, texts)) / len(texts)) for name, texts in question.answers.items()}
+
+
+def _sets_text(sets: dict[str, tuple[int, float]]) -> str:
+    return app.shown(", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in sets.items()))
+
+
+def _print_origin(origin: dict[str, Any]) -> None:
+    """Prints where a fetched suite is from, and its licence."""
+    if origin:
+        source, commit = app.shown(origin.get("repository")), app.shown(origin.get("commit"))
+        app.print_line(f"from {source}, revision {commit} (every file checked)")
+        app.print_line(f"licence: {app.shown(origin.get('licence'))}")
 
 
 def _suites() -> Table:
-    """The suite of the working directory, and the fetched, published and packaged suites."""
-    from ...lab.checklists.suite_files import PACKAGED as CHECKLISTS
+    """The published, added and packaged suites."""
     from ...lab.checklists.suite_files import packaged_suites
-    from ...runs.checkout import suite_folder_here
-    from ...suite.published import fetched_folder, fetched_names, published_names, suites_folder
-    from ...suite.suite_reading import PACKAGED, packaged_names
+    from ...suite.published import fetched_names, published_names, suites_folder
+    from ...suite.suite_reading import packaged_names
 
-    suites: list[tuple[str, str, str, Path | None]] = []
-    with contextlib.suppress(SuiteError):
-        suites.append(("(here)", "questions", "suite of the working directory", suite_folder_here()))
-    for name in dict.fromkeys((*published_names(), *fetched_names())):
-        folder = fetched_folder(name)
-        if name in published_names():
-            state = "fetched" if folder else f"not fetched: pfgen-fast suite get {name}"
-        else:
-            state = "added" if folder else f"added, but the name means the directory {name} here"
-            folder = suites_folder() / name
-        suites.append((name, "questions", state, folder))
-    suites += [(name, "questions", "packaged", PACKAGED / name) for name in packaged_names()]
-    suites += [(name, "checklists", "packaged", CHECKLISTS / name) for name in packaged_suites()]
-    suites.append(("hellobench", "checklists", "clone Quehry/HelloBench from GitHub, then import it", None))
-    rows: list[list[Any]] = []
-    for name, kind, state, folder in suites:
-        n_bytes = None if folder is None else sum(path.stat().st_size for path in folder.iterdir())
-        is_outside = folder is not None and state != "packaged"
-        rows.append([name, kind, n_bytes, state, folder and str(folder), f"{state}: {folder}" if is_outside else state])
-    size = Column("n_bytes", "size", form=app.size_text)
-    where = Column("where", "state", form=app.shown, view="readers")
-    files = [Column("state", view="files"), Column("folder", view="files")]
-    return Table([Column("name"), Column("kind"), size, *files, where], rows)
-
-
-def _describe(question: Question) -> dict[str, Any]:
-    sets = {name: (len(answers), sum(map(len, answers)) / len(answers)) for name, answers in question.answers.items()}
-    return {
-        "question_id": question.question_id,
-        "question": question.question,
-        "category": question.category,
-        "n_rules": len(question.keywords),
-        "unit": "character" if question.tokenizer is None else question.tokenizer.source["tokenizer"],
-        "target": question.lengths.target,
-        "limit": question.lengths.limit,
-        "sets": sets,
-    }
+    there, rows = fetched_names(), []
+    for name in dict.fromkeys((*published_names(), *there)):
+        is_there = name in there
+        state = "added" if is_there else f"published: pfgen-fast suite add {name}"
+        rows.append((name, "questions", state, str(suites_folder() / name) if is_there else None))
+    rows += [(name, "questions", "packaged", None) for name in packaged_names()]
+    rows += [(name, "checklists", "packaged", None) for name in packaged_suites()]
+    return Table([*map(Column, ("name", "kind", "state")), Column("folder", "directory", form=app.shown)], rows)
 
 
 class SuiteCheck:
@@ -148,23 +130,99 @@ class SuiteCheck:
         from ...suite.suite_reading import find_faults, slow_patterns
 
         source = source_or_here(self.suite)
-        faults = find_faults(source)
-        loaded = None if faults else Suite.load(source)
-        slow = list(slow_patterns(loaded or ()))
-        held = [] if loaded is None or slow else hold_out(loaded, threads=self.threads)
-        warnings = slow if loaded is None else [*slow, *suite_warnings(loaded, held)]
+        faults, warnings, table = find_faults(source), [], held_out_table([])
+        if not faults:
+            suite = Suite.load(source)
+            warnings = list(slow_patterns(suite))
+            held = [] if warnings else hold_out(suite, threads=self.threads)
+            warnings += suite_warnings(suite, held)
+            table = held_out_table(held)
         app.caution(*warnings)
         if self.as_json:
-            table = held_out_table(held).to_dicts()
-            app.print_json({"faults": faults, "warnings": warnings, "held_out": table})
+            app.print_json({"faults": faults, "warnings": warnings, "held_out": table.to_dicts()})
         else:
             app.warn(*faults)
-            if held:
-                app.print_table(held_out_table(held))
-                if loaded is not None and len(held) < len(loaded):
-                    app.print_line((f"mean scores of {len(held):,} of {len(loaded):,} questions", "dim"))
-            counts = [counted(n, noun) for n, noun in ((len(faults), "error"), (len(warnings), "warning")) if n]
-            n_questions = "" if loaded is None else f" in {counted(len(loaded), 'question')}"
-            app.print_line(app.fitted("", source, f": {' and '.join(counts) or 'no findings'}{n_questions}"))
+            if len(table):
+                app.print_table(table)
+            counts = f"{counted(len(faults), 'error')}, {counted(len(warnings), 'warning')}"
+            app.print_line(app.fitted("", source, f": {counts}"))
         if faults:
             raise SystemExit(app.Exit.NO)
+
+
+class SuiteAdd:
+    """Adds a published suite, or a suite of others, to the user's data directory, where --suite NAME finds it.
+
+    Every file is checked: those of a published suite by their recorded size and SHA-256, others by those in the archive
+    and as suite check does. A file name or an address may end in #sha256=..., which suite pack prints; the archive is
+    then the packed one. Addresses need https; the environment names proxies (HTTPS_PROXY). If the command is stopped,
+    run it again to continue. Suites are kept in $PFGEN_FAST_HOME, by default in pfgen-fast in the user's data
+    directory.
+
+    Examples
+
+      pfgen-fast suite add pfgen-bench
+      pfgen-fast suite add pfgen-bench --from checkouts/pfgen-bench
+      pfgen-fast suite add my-suite.zip --name mine
+      pfgen-fast suite add https://example.org/my-suite.zip
+    """
+
+    source: str = Argument(
+        ...,
+        "Published suite (pfgen-bench), directory of a suite, archive of suite pack, or its address.",
+        metavar="NAME|DIR|FILE|URL",
+    )
+    mirror: str | None = Option(
+        None,
+        "Take a published suite from a checkout, a fetched suite, or the base address of a mirror.",
+        "--from",
+        metavar="DIR|URL",
+    )
+    name: str | None = Option(None, "Choose the name of the suite. Default: the name in the archive.", metavar="NAME")
+    quiet: app.Quiet = False
+
+    def __call__(self) -> None:
+        from ...lab.checklists.suite_files import packaged_suites
+        from ...suite.fetching import get_suite
+        from ...suite.packing import add_suite
+        from ...suite.published import published_names
+
+        if self.name is None and (self.mirror or self.source in published_names()):
+            with app.counting("files", quiet=self.quiet) as count:
+                got = get_suite(self.source, source=self.mirror, on_file=count)
+        elif self.mirror:
+            app.fail("--name: a published suite keeps its name")
+        else:
+            got = add_suite(self.source, name=self.name, taken=("hellobench", *packaged_suites()))
+        if got.missing:
+            app.note(f"the source lacks files that no score depends on: {', '.join(got.missing)}")
+        if not self.quiet:
+            done = f"{counted(got.n_fetched, 'file')} added" if got.n_fetched else "already there"
+            app.print_line((app.shown(got.suite.name), "bold"), f": {done}: {app.shown(got.folder)}")
+            _print_origin(got.suite.origin)
+            app.print_line(f"use it: --suite {app.shown(got.suite.name)}")
+
+
+class SuitePack:
+    """Packs a suite into an archive with a manifest of hashes, which others add with suite add.
+
+    The licence of the suite is the line 'license:' at the top of its README.md, as in cards of data sets. The bytes of
+    the archive depend only on the files of the suite.
+
+    Example
+
+      pfgen-fast suite pack my-suite -o my-suite.zip
+    """
+
+    suite: str = Argument(..., "Directory with Q*.json files, or the name of a suite.")
+    output: Path = Option(..., "Write to this file, which ends in .zip or .tar.gz.", "-o")
+    quiet: app.Quiet = False
+
+    def __call__(self) -> None:
+        from ...suite.packing import pack_suite
+
+        sha256 = pack_suite(self.suite, self.output)
+        if not self.quiet:
+            n_bytes = self.output.stat().st_size
+            app.print_line((app.shown(self.output), "bold"), f": {app.size_text(n_bytes)}, SHA-256 {sha256}")
+            app.print_line(f"upload it, and send this line: pfgen-fast suite add URL#sha256={sha256}")

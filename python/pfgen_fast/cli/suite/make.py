@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...base.table import Column, Table
-from ...base.untrusted_text import counted
-from .. import options
-from ..app import (
-    Json,
-    Quiet,
-    caution,
-    counting,
-    exit_if_partial,
-    fail,
-    note,
-    print_json,
-    print_line,
-    print_table,
-    shown,
-    warn,
-)
+from .. import app, options
 from ..engine_options import EngineOptions, ReasoningOptions, chosen
 from ..parser import Argument, Option
 from ..progress import Watch
@@ -77,8 +61,8 @@ class SuiteMake:
     licence: str | None = Option(None, "State the licence of the suite in its card, such as CC-BY-4.0.", metavar="NAME")
     language: str | None = Option(None, "State the language of the suite in its card, such as fr.", metavar="CODE")
     dry_run: bool = Option(False, "Only show the number of requests and of their tokens.")
-    quiet: Quiet = False
-    as_json: Json = False
+    quiet: app.Quiet = False
+    as_json: app.Json = False
 
     def __call__(self) -> None:
         from ...build.making import SuiteMaker
@@ -88,19 +72,16 @@ class SuiteMake:
             self.estimate(maker)
             return
         is_silent = self.quiet or self.as_json
-        watch = Watch("answers", quiet=is_silent)
-        with watch:
+        with Watch("answers", quiet=is_silent) as watch:
             maker.ask(on_answer=watch.count, events=watch.events)
-        with counting("stages", quiet=is_silent) as count:
+        with app.counting("stages", quiet=is_silent) as count:
             built = maker.build(accept_keywords=self.accept_keywords, on_step=count)
         if not self.quiet:
-            note(*built.decisions, *built.notes, *maker.notes)
-            if maker.n_cut:
-                caution(f"{counted(maker.n_cut, 'answer')} ended at the limit of tokens; raise --max-tokens")
+            app.note(*built.decisions, *built.notes, *maker.notes)
         if built.is_written:
             self.report(maker)
-        warn(*maker.problems)
-        exit_if_partial(maker.problems)
+        app.warn(*maker.problems)
+        app.exit_if_partial(maker.problems)
 
     def report(self, maker: SuiteMaker) -> None:
         """Checks the suite, writes its card, and prints the sizes."""
@@ -112,8 +93,6 @@ class SuiteMake:
         held = hold_out(suite)
         warnings = list(suite_warnings(suite, held))
         is_new = write_card(maker, suite, held, warnings, licence=self.licence, language=self.language)
-        if not self.quiet:
-            caution(*warnings)
         table = Table.of_records(
             [
                 (Column("id"), lambda question: question.question_id),
@@ -126,35 +105,37 @@ class SuiteMake:
         )
         if self.as_json:
             paths = {"suite": str(self.output), "config": str(maker.config_path)}
-            print_json({**paths, "questions": table.to_dicts(), "warnings": warnings, "problems": maker.problems})
+            app.print_json({**paths, "questions": table.to_dicts(), "warnings": warnings, "problems": maker.problems})
         elif not self.quiet:
-            print_table(table)
-            print_line(f"suite: {shown(self.output)}")
-            print_line(f"card: {shown(self.output / 'README.md')}{'' if is_new else ', kept as it was edited'}")
-            print_line(f"config: {shown(maker.config_path)}; edit it, and run the same command again")
+            app.caution(*warnings)
+            app.print_table(table)
+            app.print_line(f"suite: {app.shown(self.output)}{'' if is_new else ', README.md kept as it was edited'}")
+            app.print_line(f"config: {app.shown(maker.config_path)}; edit it, and run the same command again")
 
     def estimate(self, maker: SuiteMaker) -> None:
         """Prints the numbers of requests and of their tokens."""
         from ...lab.judging.judge_asking import estimated_tokens
 
-        totals: dict[str, Counter[str]] = {}
+        totals: dict[str, tuple[int, ...]] = {}
         for generation, text, n in maker.requests():
-            n_prompt, n_reply = estimated_tokens(text), generation.setting.sent_sampling.max_tokens
-            total = totals.setdefault(generation.setting.model, Counter())
-            total.update(n_requests=n, n_prompt_tokens=n * n_prompt, n_reply_tokens=n * n_reply)
-        names = {
-            "n_requests": "requests",
-            "n_prompt_tokens": "prompt tokens",
-            "n_reply_tokens": "reply tokens, at most",
-        }
-        rows = [(model, *map(total.get, names)) for model, total in totals.items()]
-        table = Table([Column("model"), *(Column(name, head) for name, head in names.items())], rows)
+            setting = generation.setting
+            numbers = n, n * estimated_tokens(text), n * setting.sent_sampling.max_tokens
+            totals[setting.model] = tuple(map(sum, zip(numbers, totals.get(setting.model, (0, 0, 0)), strict=True)))
+        table = Table(
+            [
+                Column("model"),
+                Column("n_requests", "requests"),
+                Column("n_prompt_tokens", "prompt tokens"),
+                Column("n_reply_tokens", "reply tokens, at most"),
+            ],
+            [(model, *numbers) for model, numbers in totals.items()],
+        )
         if self.as_json:
-            print_json(table.to_dicts())
-        elif rows:
-            print_table(table)
+            app.print_json(table.to_dicts())
+        elif totals:
+            app.print_table(table)
         else:
-            print_line("no requests: all answers exist")
+            app.print_line("no requests: all answers exist")
 
     def points(self) -> list[Point]:
         """The models with their settings."""
@@ -162,7 +143,7 @@ class SuiteMake:
         from ...generation.sweep import grid
 
         if self.engine in ("ngram", "reference", "ground-truth"):
-            fail(f"--engine {self.engine}: takes answers from a suite; expected an engine for models, or replay")
+            app.fail(f"--engine {self.engine}: takes answers from a suite; expected an engine for models, or replay")
         values = {name: getattr(self, name) for name in ("model", "max_tokens", "examples")}
         values["temperature"] = self.temperature or [0.7, 1.0]
         values["mode"] = self.mode or ("chat" if self.engine in HOSTED else None)
