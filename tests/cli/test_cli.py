@@ -156,7 +156,7 @@ def test_report_writes_a_page_a_folder_or_readmes(call, runs, tmp_path):
     for folder in (tmp_path / "new/report", tmp_path / "there.html"):
         code, out, _ = call("report", "--suite", "mini", runs, "-o", folder)
         assert code == 0
-        assert f"2 runs: {folder} (" in out
+        assert f"2 runs: {folder}\n" in out
         assert (folder / "index.html").is_file()
         assert len(list((folder / "data").iterdir())) == 8 + 2  # questions and runs
     assert call("report", "--suite", "mini", runs, "--markdown")[0] == 0
@@ -186,7 +186,7 @@ def test_report_serves_the_results_until_ctrl_c(call, runs):
         assert rest == "shows 2 results; Ctrl-C ends it\n"
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
         page = b""
-        while b"report: 2 runs" not in page:  # it shows the progress until the report is ready
+        while b"report: 2 runs" not in page:  # it waits until the report is ready
             assert not page or b"location.reload()" in page
             with urllib.request.urlopen(address, timeout=60) as reply:
                 page = reply.read()

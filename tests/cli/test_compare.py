@@ -93,7 +93,7 @@ def test_a_name_with_a_comma_can_be_chosen(call, tmp_path):
 def test_missing_subjects_and_files_are_named(call, table, tmp_path):
     plain = tmp_path / "plain.csv"
     plain.write_text("item,a,b\n1,0,1\n2,1,0\n")
-    assert "--by-subject: the items have no subject (--subject-column)" in call("compare", plain, "--by-subject")[2]
+    assert "or whose items have a subject (--subject-column)" in call("compare", plain, "--by-subject")[2]
     assert "missing.jsonl: no such file or folder" in call("compare", tmp_path / "missing.jsonl")[2]
 
 
@@ -139,7 +139,7 @@ def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
     ("arguments", "message"),
     [
         ([0], "1 run: expected at least one other run to compare it with"),
-        ([0, 1, 2, "--by-subject"], "2 pairs: --by-subject is for a comparison of two"),
+        ([0, 1, 2, "--by-subject"], "--by-subject: expected a comparison of two"),
         ([0, 1, "--models", "a"], "no such option for runs; it is for tables: --models"),
         ([0, 1, "--item-column", "a"], "no such option for runs; it is for tables: --item-column"),
     ],

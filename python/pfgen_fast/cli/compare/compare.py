@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...base.table import shortened
-from ...base.untrusted_text import counted, markdown_text, unknown_name
+from ...base.untrusted_text import markdown_text, unknown_name
 from .. import options
 from ..app import Json, columns, cut, fail, print_json, print_line, print_table, rest, shown
 from ..gate_options import ComparisonGateOptions
@@ -19,7 +18,6 @@ from ..suite_line import given_suite, print_origin
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...base.table import Table
     from ...runs.comparison import Comparison
     from ...runs.gates import Check
     from ...runs.trials import RunFolder
@@ -80,104 +78,79 @@ class Compare:
     gate: ComparisonGateOptions
 
     def __call__(self) -> None:
+        from ...runs.comparison import compare_models
         from ...runs.result_tables import are_score_tables
+        from ...runs.run_comparison import compare_scored, scores_of
 
-        self._check_options()
-        if are_score_tables(self.paths):
-            self._compare_tables()
-        else:
-            self._compare_runs()
-
-    @property
-    def _form(self) -> str:
-        return "json" if self.as_json else self.format
-
-    def _check_options(self) -> None:
         if self.difference is not None and not 0 < self.difference < math.inf:
             fail("--difference: expected a finite number above 0")
         if self.gate.is_gate and self.all_pairs:
             fail("--all-pairs: gates check the first run against the others: leave it out")
         self.gate.prepare()
-
-    def _compare_tables(self) -> None:
-        from ...runs.comparison import compare_models
-
-        refuse_others(self, "tables")
-        table = self.tables.read(self.paths).only(metrics=self.metrics or None)
-        comparison = compare_models(table, **self._settings)
-        self._print(comparison, None, self.gate.check(table, self.metrics))
-
-    def _compare_runs(self) -> None:
-        from ...runs import run_comparison as library
-
+        settings = {name: getattr(self, name) for name in ("all_pairs", "power", "difference", "deciding")}
+        if are_score_tables(self.paths):
+            refuse_others(self, "tables")
+            table = self.tables.read(self.paths).only(metrics=self.metrics or None)
+            self._print(compare_models(table, **settings), None, self.gate.check(table, self.metrics))
+            return
         refuse_others(self, "runs")
         for metric in self.metrics or ():
             if metric not in _METRICS_OF_RUNS:
                 fail(unknown_name("metric", metric, _METRICS_OF_RUNS))
         metrics = ["average" if metric == "score" else metric for metric in self.metrics or ()]
-        runs = self._run_folders
-        scorer = self._scorer_of(runs)
-        scores = library.scores_of(runs, scorer, self.runs.unknown_questions)
-        comparison = library.compare_scored(scores, scorer.suite, metrics=metrics or None, **self._settings)
+        runs, scorer = self._runs_and_scorer()
+        scores = scores_of(runs, scorer, self.runs.unknown_questions)
+        comparison = compare_scored(scores, scorer.suite, metrics=metrics or None, **settings)
         self._print(comparison, scorer, self.gate.check(scores.table, metrics, kind="runs"))
 
-    @cached_property
-    def _run_folders(self) -> list[RunFolder]:
-        """The first run, and those to compare with it, each once, in their order on the command line."""
-        from ...runs.trials import find_runs, one_run
-
-        def place(run: RunFolder) -> tuple[Path, Path | None]:
-            return run.folder.resolve(), run.trials_path and run.trials_path.resolve()
-
-        first = one_run(self.paths[0])
-        if len(self.paths) < 2:
-            fail("1 run: expected at least one other run to compare it with")
-        others = {place(run): run for path in reversed(self.paths[1:]) for run in reversed(find_runs([path]))}
-        ordered = [*others.values()][::-1]
-        return [first, *([run for run in ordered if place(run) != place(first)] or ordered)]
-
-    @property
-    def _settings(self) -> dict[str, Any]:
-        names = ("all_pairs", "power", "difference", "deciding")
-        return {name: getattr(self, name) for name in names}
-
-    def _scorer_of(self, runs: Sequence[RunFolder]) -> Scorer:
+    def _runs_and_scorer(self) -> tuple[list[RunFolder], Scorer]:
+        """The first run and those to compare with it, in the order of the command line, and the scorer of all."""
         from ...runs.checkout import suite_of_all
+        from ...runs.trials import find_runs, one_run
         from ...scoring.scorer import Scorer
 
-        whole = suite_of_all([run.folder for run in runs], given_suite(self.runs.suite))
-        names = options.names_of(self.runs.questions)
-        return Scorer(whole.only(names, limit=self.runs.limit), threads=self.runs.threads)
+        first = one_run(self.paths[0])
+        others: dict[Path, RunFolder] = {}  # each once, also if its path is spelt in several ways
+        for run in (run for path in self.paths[1:] for run in find_runs([path])):
+            others.setdefault((run.trials_path or run.folder).resolve(), run)
+        if not others:
+            fail("1 run: expected at least one other run to compare it with")
+        same = (first.trials_path or first.folder).resolve()
+        runs = [first, *([run for place, run in others.items() if place != same] or others.values())]
+        suite = suite_of_all([run.folder for run in runs], given_suite(self.runs.suite))
+        suite = suite.only(options.names_of(self.runs.questions), limit=self.runs.limit)
+        return runs, Scorer(suite, threads=self.runs.threads)
 
     def _print(self, comparison: Comparison, scorer: Scorer | None, checks: Sequence[Check]) -> None:
         """Prints a comparison, and ends the command with its checks."""
-        if comparison.n_pairs > 1 and self.by_subject:
-            fail(f"{counted(comparison.n_pairs, 'pair')}: --by-subject is for a comparison of two")
         if self.by_subject and not comparison.subjects:
-            without = "questions have no category" if scorer else "items have no subject (--subject-column)"
-            fail(f"--by-subject: the {without}")
-        if self._form == "json":
+            fail(
+                "--by-subject: expected a comparison of two, whose questions have a category, or whose items have a "
+                "subject (--subject-column)"
+            )
+        form = "json" if self.as_json else self.format
+        if form == "json":
             first, about = comparison.metrics[0], {}
             if comparison.n_pairs == 1:
                 about = {"a": first.model_a, "b": first.model_b}
             if scorer is not None:
                 about |= {"suite": scorer.suite.name, "signature": scorer.signature}
             print_json({**about, **comparison.to_dict(), **self.gate.record(checks)})
-        elif self._form == "markdown":
+        elif form == "markdown":
             self._print_markdown(comparison, scorer)
         else:
             self._print_text(comparison, scorer)
-        self.gate.finish(checks, self._form, "compare")
+        self.gate.finish(checks, form, "compare")
 
     def _print_markdown(self, comparison: Comparison, scorer: Scorer | None) -> None:
         names = ", ".join(f"{letter} is {shown(name)}" for letter, name in _names(comparison))
-        sentences = [f"{names}." if names else "", comparison.verdict, comparison.method, comparison.left_out]
-        blocks = [_markdown(comparison.table, [*sentences, *comparison.power_sentences])]
+        sentences = [f"{names}." if names else "", *comparison.words()]
+        blocks = [comparison.table.to_markdown().rstrip("\n"), *map(markdown_text, sentences)]
         if scorer is not None:
             blocks.append(f"`{scorer.signature}`")
         if self.by_subject:
-            blocks.append(_markdown(comparison.subject_table, [comparison.about_subjects]))
-        sys.stdout.write("\n\n".join(blocks) + "\n")
+            blocks += [comparison.subject_table.to_markdown().rstrip("\n"), markdown_text(comparison.about_subjects)]
+        sys.stdout.write("\n\n".join(filter(None, blocks)) + "\n")
 
     def _print_text(self, comparison: Comparison, scorer: Scorer | None) -> None:
         for letter, name in _names(comparison):
@@ -211,7 +184,3 @@ def _names(comparison: Comparison) -> list[tuple[str, str]]:
     first = comparison.metrics[0]
     names = [("A", first.model_a)] if comparison.has_one_a else []
     return [*names, ("B", first.model_b)] if comparison.n_pairs == 1 else names
-
-
-def _markdown(table: Table, sentences: Sequence[str]) -> str:
-    return "\n".join([table.to_markdown(), *(f"{markdown_text(text)}\n" for text in sentences if text)]).rstrip("\n")

@@ -13,8 +13,6 @@ from ..gate_options import ThresholdOptions
 from ..parser import Argument, Option, refuse_others
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from ...runs.gates import Check
     from ...runs.placement import Placement
 
@@ -70,7 +68,6 @@ class Place:
         self.gate.check_names(OF_PLACEMENT)
         problems: list[TrialsError] = []
         placements = self._models() if are_score_tables(self.paths) else self._runs(problems)
-        warn(*map(str, problems))
         all_checks = [self._checks_of(placement) for placement in placements]
         if self.as_json:
             records = zip(placements, all_checks, strict=True)
@@ -92,56 +89,49 @@ class Place:
         if placement.n_lost:
             lost = f"it lacks {counted(placement.n_lost, 'item')} that other models have"
             return self.gate.without_figures(placement.run, lost)
-        figures = figures_of_placement(placement)
-        is_turned = not placement.higher_is_better
-        lower = (*RANKS, *(("score", "score_low", "score_high") if is_turned else ()))
-        return self.gate.check(figures, placement.run, lower_is_better=lower)
+        lower = RANKS if placement.higher_is_better else (*RANKS, "score", "score_low", "score_high")
+        return self.gate.check(figures_of_placement(placement), placement.run, lower_is_better=lower)
 
     def _models(self) -> list[Placement]:
         from ...runs.placement import place_models
-        from ...tables.table_rows import STANDARD_STREAM
 
         if not self.against and not self.tables.models:
             fail("name the models to place (--models), or a table with other models (--against)")
-        if self.against and STANDARD_STREAM in self.paths and not self.tables.models:
-            fail("stdin: can be read only once; name the models to place (--models)")
         others = [self.against] if self.against else []
-        every = self.tables.read([*self.paths, *others], quiet=self.quiet, all_models=True)
-        placed = self.tables.chosen_of(every.models) or self.tables.read(self.paths, quiet=True).models
+        scores = self.tables.read([*self.paths, *others], quiet=self.quiet, all_models=True)
+        placed = self.tables.chosen_of(scores.models) or self.tables.read(self.paths, quiet=True).models
         if self.against:  # a model that both tables have is named `MODEL (TABLE)`, first that of the first table
-            names = dict.fromkeys(every.models)
-            placed = [_first_of(model, names) for model in placed]
-        return place_models(every, placed, self.metric)
+            placed = [
+                next(
+                    (name for name in scores.models if model not in scores.models and name.startswith(f"{model} (")),
+                    model,
+                )
+                for model in placed
+            ]
+        return place_models(scores, placed, self.metric)
 
     def _runs(self, problems: list[TrialsError]) -> list[Placement]:
         from ...runs.result_tables import PUBLISHED, read_entries
         from ...runs.run_placement import Field, entries_at
 
+        def on_problem(problem: TrialsError) -> None:
+            warn(str(problem))
+            problems.append(problem)
+
         refuse_others(self, "runs")
         field = Field(read_entries(self.against or PUBLISHED))
         placements = []
-        try:
-            entries = entries_at(self.paths, problems.append)
-        except TrialsError:
-            warn(*map(str, problems))
-            raise
-        for entry in entries:
+        for entry in entries_at(self.paths, on_problem):
             try:
                 placements.append(field.place(entry))
             except TrialsError as problem:
-                problems.append(problem)
+                on_problem(problem)
         return placements
-
-
-def _first_of(model: str, models: Collection[str]) -> str:
-    """A model, or the first with this name and the name of a table."""
-    return model if model in models else next((other for other in models if other.startswith(f"{model} (")), model)
 
 
 def print_placement(placement: Placement) -> None:
     """Prints what a placement says, one sentence per line."""
-    print_line((f"{shown(placement.run)}: {placement.figures()}", "bold"))
-    for sentence in placement.sentences():
+    heading, *sentences = placement.words()
+    print_line((shown(heading), "bold"))
+    for sentence in sentences:
         print_line(f"  {shown(sentence)}")
-    for sentence in placement.notes:
-        print_line((f"  note: {shown(sentence)}", "dim"))

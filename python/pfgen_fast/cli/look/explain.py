@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal
 
-from ...base.table import Column, Table, width_of
+from ...base.table import Column, Table
 from ...base.untrusted_text import counted, harmless
 from ...suite.rules import MAX_ORDER, THRESHOLD, add_up
 from .. import options
-from ..app import Json, fail, print_json, print_line, print_table, shown
+from ..app import Json, blocks_of, columns, fail, print_json, print_line, print_table, shown
 from ..parser import Option
 from ..suite_line import print_origin, suite_or_here
 
@@ -50,16 +50,18 @@ class Explain:
         signature = signature_of(suite, profile=self.profile)
         asked = explanation.question
         if self.as_json:
-            about = {"suite": suite.name, "metadata_hash": suite.metadata_hash, "signature": signature}
-            parts: dict[str, object] = {
+            read = {name: getattr(explanation, name) for name in ("normalised", "left_out")}
+            record = {
+                "suite": suite.name,
+                "metadata_hash": suite.metadata_hash,
+                "signature": signature,
+                "question_id": asked.question_id,
+                "answer": answer,
+                "scores": explanation.scores,
                 "sets": list(map(asdict, explanation.sets)),
                 "keywords": list(map(asdict, explanation.keywords)),
             }
-            if explanation.normalised is not None:
-                parts |= {"normalised": explanation.normalised, "left_out": explanation.left_out}
-            print_json(
-                {**about, "question_id": asked.question_id, "answer": answer, "scores": explanation.scores, **parts}
-            )
+            print_json(record if explanation.normalised is None else {**record, **read})
             return
         print_line((shown(asked.question_id), "bold"), f" {shown(asked.question)}")
         _print_answer(explanation)
@@ -70,8 +72,6 @@ class Explain:
 
 
 def _print_answer(explanation: Explanation) -> None:
-    from ...build.answer_fit import units_of
-
     parts: list[str | tuple[str, str]] = []
     cut = explanation.n_characters(max((part.best_prefix for part in explanation.sets), default=0))
     for i, (character, cover) in enumerate(zip(explanation.answer, explanation.cover, strict=False)):
@@ -82,8 +82,8 @@ def _print_answer(explanation: Explanation) -> None:
     if rest > 0:
         parts.append((f" … {rest} more code points, which are not scored", "dim"))
     print_line(*parts)
-    tokenizer = explanation.question.tokenizer
-    units = "" if tokenizer is None else f"{len(explanation.reading.units)} {units_of(tokenizer)}, "
+    unit = explanation.question.unit
+    units = "" if unit == "character" else f"{counted(len(explanation.reading.units), unit)}, "
     n_rare = sum(cover is not None and cover < THRESHOLD for cover in explanation.cover)
     print_line(
         (
@@ -114,16 +114,13 @@ def _print_scores(explanation: Explanation) -> None:
 
 
 def _print_sets(explanation: Explanation) -> None:
-    """Prints the sets side by side, as many as fit in 80 columns."""
-    columns = [_of_set(part) for part in explanation.sets]
+    """Prints the sets side by side, as many as fit the terminal."""
     heads = ("fluency", "truthfulness", f"best prefix, {explanation.question.unit}s", "discount", "baseline")
     names = [*heads, *(f"order {order:2}: n-grams, sum" for order in range(1, MAX_ORDER + 1))]
-    width = 2 + max((width_of(cell) for cells in columns for cell in cells), default=0)
-    n_beside = max(1, (80 - max(map(len, names))) // width)
-    for first in range(0, len(columns), n_beside):
-        sets = columns[first : first + n_beside]
-        table_columns = [Column("set", is_text=True), *(Column(name, is_text=False, form=str) for name, *_ in sets)]
-        print_table(Table(table_columns, list(zip(names, *(cells for _, *cells in sets), strict=True))))
+    sets = (Column(shown(part.name), is_text=False, form=str) for part in explanation.sets)
+    cells = zip(names, *map(_of_set, explanation.sets), strict=True)
+    for block in blocks_of(Table([Column("set", is_text=True), *sets], list(cells)), columns() or 80):
+        print_table(block)
         print_line()
     known = "n-grams: how many of the prefix's n-grams the set knows; sum: of their document frequencies"
     print_line((f"{known}\n", "dim"))
@@ -135,7 +132,7 @@ def _of_set(part: SetExplanation) -> list[str]:
     orders = [
         f"{f'{known}/{n}':>7} {value:6}" for (known, n), value in zip(part.known_by_order, part.by_order, strict=True)
     ]
-    return [shown(part.name), *figures, f"{part.discount:.2f}", f"{part.baseline:.2f}", *orders]
+    return [*figures, f"{part.discount:.2f}", f"{part.baseline:.2f}", *orders]
 
 
 def _print_keywords(explanation: Explanation) -> None:
