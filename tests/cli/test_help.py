@@ -48,7 +48,7 @@ def test_no_two_options_have_one_name(name):
 def test_lines_fit_and_break_no_word(name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     narrow = help_of(name)
-    monkeypatch.setattr("pfgen_fast.cli.help._MOST_COLUMNS", 10_000)
+    monkeypatch.setattr("pfgen_fast.cli.commands._MOST_COLUMNS", 10_000)
     monkeypatch.setenv("COLUMNS", "10000")
     assert max(map(len, narrow.splitlines())) <= 80
     assert [word for word in narrow.split() if word != "\\"] == help_of(name).split()

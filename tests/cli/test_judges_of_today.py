@@ -121,31 +121,10 @@ def test_a_schema_describes_the_replies_that_are_usable(judge):
 
 
 @pytest.mark.parametrize("why", ["json_schema is not available", "not supported when temperature is set"])
-def test_without_schema_where_the_server_refuses_it(judge, runs, why):
-    def behave(request):
-        if "response_format" in request.body:
-            return refusing(400, f"response_format: {why}")
-        return as_judge(reply_of(request.prompt, 7))
-
-    code, _out, err, requests = judge(behave, "--structured")
-    assert code == 0, err
-    assert f"refuses a request with a JSON schema: HTTP 400: response_format: {why}" in err
-    assert err.count("asking without --structured") == 1
-    assert sum("response_format" not in request.body for request in requests) == N_TASKS
-    assert all("schema" not in reply["request"]["parameters"] for reply in replies_of(runs))
-
-
-def test_a_schema_that_is_refused_after_usable_replies_ends_the_command(judge, runs):
-    def behave(request):
-        if "number 3." not in request.prompt and "number 4." not in request.prompt:
-            return as_judge(reply_of(request.prompt, 7))
-        return refusing(422, "response_format is not supported") if request.again else as_judge("unusable")
-
-    code, _, err, requests = judge(behave, "--structured", "--concurrency", "1")
+def test_a_server_that_refuses_the_schema_ends_the_command(judge, why):
+    code, _, err, _ = judge(lambda request: refusing(400, f"response_format: {why}"), "--structured")
     assert code == 2
-    assert "without --structured, all ratings are asked for again" in " ".join(err.split())
-    assert all("response_format" in request.body for request in requests)
-    assert len(rows_of(runs)) == N_TASKS - 2
+    assert f"refuses a request with a JSON schema: HTTP 400: response_format: {why}; leave out --structured" in err
 
 
 def test_replies_that_end_in_the_reasoning_name_the_option(judge):

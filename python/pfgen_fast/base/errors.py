@@ -43,10 +43,6 @@ class EngineError(PfgenError):
     """Answers cannot be generated: an engine, model, server or setting is unusable."""
 
 
-class SchemaRefused(EngineError):
-    """A server refuses the first request with a JSON schema, perhaps because of the schema."""
-
-
 class JudgingError(PfgenError, ValueError):
     """A judge cannot be asked: a template, budget or file of replies is unusable."""
 

@@ -5,18 +5,13 @@ An option of an engine is None if it is not given; `chosen` collects the others 
 
 from __future__ import annotations
 
-import copy
-import functools
-from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from ..base.errors import SchemaRefused
 from ..scoring.reply_text import ReasoningChoice
 from . import options
-from .app import note
 from .parser import Option, option_group
 
 if TYPE_CHECKING:
@@ -147,15 +142,6 @@ class ReasoningOptions:
         return Reasoning(self.reasoning == "keep", pairs, self.reasoning_tokens)
 
 
-Structured = Annotated[
-    bool,
-    Option(
-        ...,
-        "checklists: send a JSON schema of the verdicts. If the server refuses it, requests are sent without it.",
-        "--structured",
-        group="Requests",
-    ),
-]
 JudgeTemperature = Annotated[
     Any,
     Option(
@@ -169,23 +155,11 @@ JudgeTemperature = Annotated[
 
 
 @option_group
-class JudgeConnection:
-    """How the server of a judge is reached."""
-
-    help_group = "Server"
-    engine: Literal["openai", "anthropic"] = Option("openai", "Choose the protocol of the server.")
-    base_url: str | None = Option(None, "Set the address of the server, including /v1.", metavar="URL", group="")
-    key_env: str | None = Option(None, "Name the variable with the key. Default: OPENAI_API_KEY or ANTHROPIC_API_KEY.")
-    concurrency: int = Option(16, "Limit the number of concurrent requests.", min=1)
-    timeout: float = Option(120.0, "Set the timeout in seconds of a request, or of a silent program.", min=0.001)
-    retries: int = Option(5, "Set how often a failed request is retried.", min=0)
-    offline: bool = Option(False, "Send no requests; use the stored replies.")
-
-
-@option_group
-class ServerOptions(ThinkingBudget, RequestShape, JudgeConnection):
+class ServerOptions(ThinkingBudget, RequestShape, Connection):
     """The options of commands that ask a model."""
 
+    engine: Literal["openai", "anthropic"] = Option("openai", "Choose the protocol of the server.", group="Server")
+    offline: bool = Option(False, "Send no requests; use the stored replies.", group="Server")
     prompt_price: float = Option(0.0, "Set the price per million prompt tokens, in any currency.", group="Costs")
     reply_price: float = Option(0.0, "Set the price per million reply tokens.", group="Costs")
     budget: float | None = Option(None, "Stop before the estimated cost exceeds this amount.", min=0, group="Costs")
@@ -196,9 +170,7 @@ class ServerOptions(ThinkingBudget, RequestShape, JudgeConnection):
         """The server; None with --offline."""
         from ..lab.judging.judge_requests import Server
 
-        if self.offline:
-            return None
-        return Server(self.base_url, self.key_env, self.concurrency, self.timeout, self.retries)
+        return None if self.offline else Server(**chosen(self, Connection))
 
     def request_options(self, temperature: float | Literal["none"] | None = None) -> RequestOptions:
         """The options of requests; with the temperature `none`, requests have no temperature."""
@@ -220,22 +192,3 @@ class ServerOptions(ThinkingBudget, RequestShape, JudgeConnection):
 def number_of(temperature: float | Literal["none"] | None) -> float | None:
     """The temperature as a number; None without the option, or if its value is `none`."""
     return None if temperature == "none" else temperature
-
-
-def retried_without_schema(group: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
-    """Calls a command again without --structured, an option of this group, if the server refuses the JSON schema."""
-
-    def retried(call: Callable[[Any], None]) -> Callable[[Any], None]:
-        @functools.wraps(call)
-        def run(command: Any) -> None:
-            try:
-                call(command)
-            except SchemaRefused as refused:
-                note(f"{refused}; asking without --structured")
-                options = copy.copy(getattr(command, group))  # keeps the amount that was spent so far
-                object.__setattr__(options, "structured", False)
-                call(replace(command, **{group: options}))
-
-        return run
-
-    return retried

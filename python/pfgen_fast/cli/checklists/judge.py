@@ -14,10 +14,8 @@ from ..engine_options import (
     ReasoningOptions,
     RequestShape,
     ServerOptions,
-    Structured,
     chosen,
     number_of,
-    retried_without_schema,
 )
 from ..options import MaxTokens, Temperature
 from ..parser import Argument, Option, option_group
@@ -93,8 +91,8 @@ class ChecklistsInfo:
 class PatientServer(ServerOptions):
     """The server of a judge, with a long timeout for requests about long answers."""
 
-    timeout: float = Option(300.0, "Set the timeout in seconds of a request.", min=0.001)
-    structured: Structured = False
+    timeout: float = Option(300.0, "Set the timeout of a whole reply, in seconds.")
+    structured: bool = Option(False, "Send a JSON schema of the verdicts, which some servers refuse.", group="Requests")
 
 
 class ChecklistsJudge:
@@ -124,7 +122,6 @@ class ChecklistsJudge:
     seed: str = Option("", "Set the seed (any text). upstream: a number.", metavar="TEXT")
     asking: PatientServer
 
-    @retried_without_schema("asking")
     def __call__(self) -> None:
         from ...lab.checklists.checklist_requests import JudgeOptions
         from ...lab.checklists.judge_runs import Judging

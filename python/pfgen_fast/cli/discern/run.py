@@ -66,7 +66,7 @@ class Evaluators:
             if kind != "table":
                 options["cache"] = folder / KEPT_SCORES
             if kind == "command":
-                options["time_limit"] = asking.timeout
+                options["time_limit"] = asking.timeout or 120.0
         evaluator: Evaluator | TableScores = open_evaluator(name, **options)
         return evaluator
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ...base.errors import EngineError, SchemaRefused, optional
+from ...base.errors import EngineError, optional
 from ...base.untrusted_text import in_one_line
 from ..events import Events, Trouble
 from ..prompts import Request
@@ -233,12 +233,10 @@ class ServerEngine(Engine):
             self._fail(f"there is no such model, or the server has no {self._form.mode} requests: {problem}")
         self._check_final(problem)
         if not self._has_answered and request.schema is not None and _OF_SCHEMAS.search(problem):
-            raise SchemaRefused(f"{self._url}: refuses a request with a JSON schema: {problem}")
+            self._fail(f"refuses a request with a JSON schema: {problem}; leave out --structured")
         if not self._has_answered and (refused := self._form.refused_parameter(problem)):
             self._fail(f"refuses a parameter: {problem}; {refused}")
         if not (self._has_answered or any(text in problem for text in self._form.refusals_of_one)):
-            if request.schema is not None:
-                raise SchemaRefused(f"{self._url}: refuses a request with a JSON schema: {problem}")
             self._fail(f"refuses requests of mode {self._form.mode}: {problem}")
         self.events.add(Trouble.REFUSAL, problem)
         self._missing(problem)

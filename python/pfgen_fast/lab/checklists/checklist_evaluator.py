@@ -270,7 +270,7 @@ def open_checklists(
         profile: How a text is shown to the judge.
         seed: Any text; determines the sampling seeds.
         request_options: How requests are written, such as the engine; stored replies are found by the same options.
-        structured: Whether the server is sent a JSON schema of the verdicts; see `SchemaRefused`.
+        structured: Whether the server is sent a JSON schema of the verdicts.
         server: The server that runs the judge; None uses stored replies only.
         spending: Prices and budget, to which the cost is added.
         cache: The file of stored replies.

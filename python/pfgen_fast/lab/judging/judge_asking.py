@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, field
 
-from ...base.errors import EngineError, JudgingError, SchemaRefused
+from ...base.errors import JudgingError
 from ...generation.engines.engine import Engine, run_async
 from ...generation.events import Events
 from ...generation.protocol import Usage
@@ -349,12 +349,7 @@ def ask_in_rounds(
                 asking = Asking((tries.next_request() for tries in asked), replies, keeps_empty=keeps_empty)
                 n_known, n_requests = len(replies), asking.estimate().n_requests
                 judge = asked[0].next_request().judge
-                try:
-                    message = asking.ask(connect(judge), spending=spending, on_progress=tell, events=events)
-                except SchemaRefused as refused:
-                    if n_before or any(tries.n_replied for tries in wanted):  # some replies follow the schema
-                        raise EngineError(f"{refused}; without --structured, all ratings are asked for again") from None
-                    raise
+                message = asking.ask(connect(judge), spending=spending, on_progress=tell, events=events)
                 problem = message or problem
                 if spending.is_used_up:
                     return problem
