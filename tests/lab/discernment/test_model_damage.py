@@ -121,9 +121,9 @@ def test_equal_texts_get_equal_damage_from_one_request(path):
 def test_an_estimate_has_the_stored_replies_and_the_cost(path):
     maker = maker_of(path, by_try("no", f"{ITEMS[0].text} So."), spending=Spending(JudgePrices(of_replies=1000)))
     making = Making(ITEMS, [MINOR], maker)
-    assert making.estimate().cost == pytest.approx(6 * 0.1)
+    assert making.estimate(maker.spending.prices).cost == pytest.approx(6 * 0.1)
     maker(ITEMS[:2], [MINOR])
-    estimate = making.estimate()
+    estimate = making.estimate(maker.spending.prices)
     assert (estimate.n_replies, estimate.n_stored, estimate.n_requests) == (6, 2, 4)
     assert maker.spending.n_requests == 4
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...base.untrusted_text import counted
-from ..app import counting, fail, print_line, print_tables, show_finding, shown
+from ..app import counting, fail, print_line, print_tables, show_finding
 from ..engine_options import JudgeTemperature, number_of
 from ..parser import Option, option_group
 from ..suite_line import print_signature
 from .source import MADE_TEXTS, Asking, Source
 
 if TYPE_CHECKING:
-    from ...lab.discernment.discernment_result import Discernment
     from ...lab.evaluators.evaluator import Evaluator
     from ...lab.evaluators.table_evaluator import TableScores
 
-KEPT_SCORES, KEPT_RATINGS, KEPT_REPLIES = "scores.jsonl", "judge-ratings.jsonl", "checklist-replies.jsonl"
-"""The files of the output directory from which the same command continues."""
+_CACHES = {
+    "judge": "judge-ratings.jsonl",
+    "checklists": "checklist-replies.jsonl",
+    "python": "scores.jsonl",
+    "command": "scores.jsonl",
+}
+"""The files of the output directory from which the same command continues, by kind of evaluator."""
 
 
 @option_group
@@ -45,26 +47,23 @@ class Evaluators:
         from ...lab.evaluators.evaluator import open_evaluator
 
         kind = name.partition(":")[0]
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {"cache": folder / _CACHES[kind]} if kind in _CACHES else {}
         if kind == "ngram":
             options = {"suite": source.loaded_suite, "shape": self.shape, "threads": source.threads}
         elif kind in ("judge", "checklists"):
             if self.model is None and not asking.dry_run:
                 fail("--model is missing: expected the judge's name on the server")
-            numbers: dict[str, Any] = {"n_ratings": self.ratings, "max_tokens": self.max_tokens}
-            numbers["temperature"] = number_of(self.temperature)
-            options = asking.opening(self.temperature)
-            options |= {key: value for key, value in numbers.items() if value is not None}
+            options |= asking.opening(self.temperature)
             options["model"] = self.model or "judge"  # the estimate does not depend on the name
+            numbers = {"n_ratings": self.ratings, "max_tokens": self.max_tokens}
+            options |= {key: number for key, number in numbers.items() if number is not None}
+            options["temperature"] = number_of(self.temperature)
             if kind == "judge":
                 options |= {"criteria": self.criteria, "tasks": source.collection.tasks}
             else:
                 options["category"] = self.category
-            options["cache"] = folder / (KEPT_RATINGS if kind == "judge" else KEPT_REPLIES)
         elif kind in ("python", "command", "table"):
-            options = {"lower_is_better": self.lower_is_better or ()}
-            if kind != "table":
-                options["cache"] = folder / KEPT_SCORES
+            options["lower_is_better"] = self.lower_is_better or ()
             if kind == "command":
                 options["time_limit"] = asking.timeout or 120.0
         evaluator: Evaluator | TableScores = open_evaluator(name, **options)
@@ -107,6 +106,7 @@ class DiscernRun:
         from ...lab.evaluators.asking_evaluator import AskingEvaluator
         from ...lab.evaluators.ngram_evaluator import MetricsEvaluator
         from ...lab.evaluators.table_evaluator import TableScores
+        from ...report.discernment import finding_of
         from ...report.drawing import library
 
         asking, plan, collection = self.asking, self.source.opened_plan, self.source.collection
@@ -128,9 +128,6 @@ class DiscernRun:
         for evaluator in opened:
             if isinstance(evaluator, AskingEvaluator):  # items without replies are left out
                 collection = asking.ratings(evaluator, self.source.damage(collection, maker), collection)
-            elif asking.dry_run:
-                n_texts = counted(len(collection) * (1 + len(plan.perturbations)), "text")
-                print_line(f"{shown(evaluator.name)}: {n_texts} at most to be scored; no server is asked")
         if asking.dry_run:
             return
         tests = []
@@ -138,17 +135,11 @@ class DiscernRun:
             with counting("texts", quiet=asking.quiet) as count:
                 how: Any = {"seed": self.source.seed, "maker": maker, "on_progress": count}
                 tests.append(discern(evaluator, collection, plan, weights, **how))
-        self._show(tests)
-
-    def _show(self, tests: Sequence[Discernment]) -> None:
-        """Writes the report, and prints its first tables."""
-        from ...report.discernment import finding_of
-
         finding = finding_of(tests)
-        show_finding(finding, self.output, quiet=self.asking.quiet)
-        if not self.asking.quiet:
+        show_finding(finding, self.output, quiet=asking.quiet)
+        if not asking.quiet:
             print_line("")
             print_tables(table for table in finding.shown_tables if table.name in ("verdicts", "common", "differences"))
             self.source.print_suite()
-            for result in tests:
-                print_signature(result.signature)
+            for test in tests:
+                print_signature(test.signature)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
+from itertools import compress
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ...base.untrusted_text import counted
 from ..app import Exit, Quiet, fail, note, print_line
 from ..engine_options import ServerOptions
-from ..options import Threads
+from ..options import Threads, names_of
 from ..parser import Argument, Option, option_group
 from ..progress import Watch
 from ..suite_line import given_suite, print_origin, suite_or_here
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
 MADE_TEXTS = "perturbed-texts.jsonl"
 """The file of the output directory that stores the texts of a model."""
-
-_TO_CONTINUE = "run the same command again to continue, or with --offline --partial to use the complete items"
-_OFFLINE = "run the same command without --offline to ask for them, or with --partial to use the complete items"
 
 Language = Annotated[str | None, Option(..., "Set the language of the texts, ja or en. Default: found in each text.")]
 
@@ -81,10 +79,10 @@ class Source:
         n_sources = sum([self.file is not None, self.run is not None, self.from_suite])
         if n_sources != 1:
             fail(f"{n_sources or 'no'} sources of texts: expected one of COLLECTION, --from-run RUN and --from-suite")
-        if self.file is None and (self.task or self.language):
-            fail("--task, --language: expected only with COLLECTION, because answers are items of the task answers")
         if self.file is not None:
             whole = read_collection(self.file, task=self.task, language=self.language)
+        elif self.task or self.language:
+            fail("--task, --language: expected only with COLLECTION, because answers are items of the task answers")
         elif self.run is not None:
             whole = originals.from_run(self.run, self.loaded_suite, per_question=self.per_question)
         else:
@@ -111,8 +109,7 @@ class Source:
         """The plan, or the part of it with the given kinds."""
         from ...lab.discernment.discernment_plan import open_plan
 
-        kinds = [name.strip() for text in self.kinds or () for name in text.split(",") if name.strip()]
-        return open_plan(self.plan, self.collection.items, kinds=kinds or None)
+        return open_plan(self.plan, self.collection.items, kinds=names_of(self.kinds) or None)
 
     def damage(self, collection: Collection, maker: DamageModel | None) -> Damage:
         """Damages the items of this collection, or of a part of it."""
@@ -148,10 +145,8 @@ class Asking(ServerOptions):
             fail("--maker and --served-model: expected one of them, because --served-model names the judge")
         maker = open_maker(model, cache=cache, **self.opening(temperature))
         making = Making(collection.items, perturbations, maker)
-        self._say(making.estimate().sentence("damaged texts"))
-        if self.dry_run:
-            return replace(maker, stands_in=True), collection
-        return maker, self._complete([making], maker, collection, "damaged texts")
+        complete = self._complete([making], maker, collection, "damaged texts")
+        return replace(maker, stands_in=self.dry_run), complete
 
     def opening(self, temperature: Any) -> dict[str, Any]:
         """The options of a model, as the library takes them."""
@@ -165,12 +160,9 @@ class Asking(ServerOptions):
         asked = [judge.asked(*all_texts(damage))]
         if "identity" in damage.plan.kinds:
             asked.append(judge.again().asked(collection.items, damage.originals))
-        estimates = [texts.estimate(judge.spending.prices) for texts in asked]
-        self._say(sum(estimates[1:], estimates[0]).sentence("ratings"))
-        if self.dry_run:
-            return collection
         complete = self._complete(asked, judge, collection, "ratings")
-        judge.check_rated(asked[0])
+        if not self.dry_run:
+            judge.check_rated(asked[0])
         return complete
 
     def _complete(
@@ -180,30 +172,25 @@ class Asking(ServerOptions):
         collection: Collection,
         what: str,
     ) -> Collection:
-        """Asks for the missing replies about a collection; returns the complete items, with a note on the others."""
+        """Estimates the cost, and asks for the missing replies about a collection; returns the complete items."""
+        if self.dry_run or not self.quiet:
+            print_line(reduce(add, (texts.estimate(model.spending.prices) for texts in asked)).sentence(what))
+        if self.dry_run:
+            return collection
         problem: str | None = None
-        n_items = len(collection)
         with Watch(what, quiet=self.quiet) as watch:
             how: Any = {"spending": model.spending, "on_progress": watch.count, "events": watch.events}
             for texts in asked:
                 problem = texts.ask_with(model.connect, **how) or problem
+        n_items = len(collection)
         done = [texts.is_complete().all(axis=1).reshape(-1, n_items).all(axis=0).tolist() for texts in asked]
-        complete = map(all, zip(*done, strict=True))
-        items = tuple(item for item, is_complete in zip(collection.items, complete, strict=True) if is_complete)
-        n_lacking = n_items - len(items)
-        if not n_lacking:
+        items = tuple(compress(collection.items, map(all, zip(*done, strict=True))))
+        if len(items) == n_items:
             return collection
+        lacking = f"{n_items - len(items)} of {n_items} items lack {what}"
         if not self.partial:
-            n_missing, n_wanted = sum(texts.n_missing for texts in asked), sum(map(len, asked))
-            missing = f"{model.replies.path}: {n_missing:,} of {n_wanted:,} {what} are missing"
-            if what == "ratings":
-                missing += f", of {n_lacking:,} of {counted(n_items, 'item')}"
-            ends = f"{missing}; {_OFFLINE}" if self.server is None else f"{problem or missing}; {_TO_CONTINUE}"
-            fail(ends, Exit.PARTIAL)
-        sentence = f"{n_lacking} of {n_items} items lack {what} and are left out"
-        note(sentence)
-        return replace(collection, items=items, notes=(*collection.notes, f"{sentence}."))
-
-    def _say(self, sentence: str) -> None:
-        if self.dry_run or not self.quiet:
-            print_line(sentence)
+            again = "run the same command again" + (" without --offline" if self.offline else "")
+            why = problem or f"{model.replies.path}: {lacking}"
+            fail(f"{why}; {again} to continue, or with --offline --partial to use the complete items", Exit.PARTIAL)
+        note(f"{lacking} and are left out")
+        return replace(collection, items=items, notes=(*collection.notes, f"{lacking} and are left out."))

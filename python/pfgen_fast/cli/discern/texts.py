@@ -36,22 +36,18 @@ class DiscernPerturb:
         source, asking = self.source, self.asking
         path = self.output.with_name(MADE_TEXTS)
         maker, collection = asking.texts(asking.maker, path, source.collection, source.opened_plan)
-        n_texts = len(collection.items) * (1 + len(source.opened_plan.perturbations))
-        written_items = f"{counted(len(collection.items), 'item')}: {shown(self.output)}"
         if asking.dry_run:
-            print_line(f"{counted(n_texts, 'text')} at most of {written_items}")
             return
-        damage = source.damage(collection, maker)
-        n_written = 0
+        n_texts, n_written = len(collection) * (1 + len(source.opened_plan.perturbations)), 0
         types = dict.fromkeys(("item", "perturbation", "text"), str)
+        rows = texts_of(source.damage(collection, maker))
         with writing_values(self.output, types) as write, counting("texts", quiet=asking.quiet) as count:
-            rows = texts_of(damage)
             while batch := list(islice(rows, _ROWS_AT_A_TIME)):
                 write(batch)
                 n_written += len(batch)
                 count(n_written, n_texts)
         if not asking.quiet:
-            print_line(f"{counted(n_written, 'text')} of {written_items}")
+            print_line(f"{counted(n_written, 'text')} of {counted(len(collection), 'item')}: {shown(self.output)}")
             source.print_suite()
 
 
@@ -83,25 +79,24 @@ class DiscernKinds:
         from ...lab.finding import Pair, marked
         from ...suite.questions import language_of
 
-        if self.text is not None and not self.text.strip():
-            fail("TEXT is empty: expected a text with more than white space")
         language = self.language or language_of(self.text or "")
         if language not in LANGUAGES:
             fail(f"--language {shown(language)}: expected ja or en")
-        text = self.text or SAMPLES[language]
+        text = SAMPLES[language] if self.text is None else self.text
+        if not text.strip():
+            fail("TEXT is empty: expected a text with more than white space")
         print_line(("original", "bold"), f" {shown(text)}")
         for name in self.kind or KINDS:
             kind = kind_named(name.partition("/")[0])
-            degrees = LADDERS.get(kind.ladder or "", ())
-            listed = f": {', '.join(map(str, degrees))} per mille" if kind.has_degrees else ""
-            listed = f": {', '.join(filter(None, kind.model_degrees))} by a model" if kind.method == "model" else listed
-            print_line((kind.name, "bold"), f" ({kind.level}{listed})")
-            changes = perturbations_named(name)
+            about = f": {', '.join(map(str, LADDERS.get(kind.ladder or '', ())))} per mille" if kind.has_degrees else ""
+            if kind.method == "model":
+                about = f": {', '.join(filter(None, kind.model_degrees)) or 'made'} by a model"
+            print_line((kind.name, "bold"), f" ({kind.level}{about})")
+            changes = [change for change in perturbations_named(name) if change.method == "rule"]
             for change in changes if self.kind else changes[len(changes) // 2 :][:1]:
-                if change.method == "rule":
-                    damaged = damaged_example(text, change, language)
-                    differences = "impossible" if damaged is None else Pair("", marked(text, damaged)).text
-                    print_line(f"  {change.degree:5}" if change.degree else " ", f" {shown(differences)}")
+                damaged = damaged_example(text, change, language)
+                differences = "impossible" if damaged is None else Pair("", marked(text, damaged)).text
+                print_line(f"  {change.degree:5}" if change.degree else " ", f" {shown(differences)}")
 
 
 class DiscernVotes:
@@ -125,8 +120,7 @@ class DiscernVotes:
         note(*survey.notes)
         survey.write(self.output)
         for task in survey.tasks:
-            agreement = "undefined" if task.kappa is None else f"{task.kappa:.3f}"
-            n_voters, n_kinds = counted(task.n_voters, "voter"), counted(len(task.votes), "kind")
-            agree = f"agreement (Fleiss' kappa) {agreement}"
-            print_line(f"{shown(task.task)}: {n_voters}, {n_kinds} of damage, {agree}")
+            kappa = "undefined" if task.kappa is None else f"{task.kappa:.3f}"
+            size = f"{counted(task.n_voters, 'voter')}, {counted(len(task.votes), 'kind')} of damage"
+            print_line(f"{shown(task.task)}: {size}, agreement (Fleiss' kappa) {kappa}")
         print_line(f"weights: {shown(self.output)}")

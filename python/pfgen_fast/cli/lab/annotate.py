@@ -31,7 +31,9 @@ class Annotate:
 
     suite: str | None = Argument(None, "Checklist suite: a directory, or such as essays-en.", metavar="[SUITE]")
     runs: list[Path] | None = Argument(None, "Runs with answers, or directories of runs.", metavar="[RUN]...")
-    output: Path = Option(..., "Write pages and plan.json to this directory.", "-o", metavar="FOLDER")
+    output: Path = Option(
+        ..., "Write the pages here, and plan.json, which names models and judges.", "-o", metavar="FOLDER"
+    )
     ask: list[Literal["marks", "pairs", "judgements", "votes"]] | None = Option(
         None, "Ask for marks, the better of two answers, whether verdicts are reasonable, or votes on damage."
     )
@@ -62,14 +64,11 @@ class Annotate:
         for sheet in plan.sheets:
             write_sheet(sheet, self.output / PAGES / f"{sheet.annotator}.html")
         if not self.quiet:
-            numbers = sorted({len(sheet.items) for sheet in plan.sheets})
-            size = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+            sizes = sorted({len(sheet.items) for sheet in plan.sheets})
+            size = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
             shared = f", {plan.n_shared} of them for all" if plan.n_shared else ""
-            print_line(
-                f"{counted(plan.n_items, 'item')} for {counted(len(names), 'annotator')}{shared}: {size} on each page"
-            )
-            print_line(f"send each annotator a page: {shown(self.output / PAGES)}")
-            print_line("plan.json names models and judges: keep it to yourself")
+            n_items = f"{counted(plan.n_items, 'item')} for {counted(len(names), 'annotator')}{shared}"
+            print_line(f"{n_items}: {size} on each page: {shown(self.output / PAGES)}")
 
     def _asked(self, asks: list[str]) -> tuple[Asked, list[SheetItem]]:
         """What is asked, and all items."""
@@ -87,17 +86,9 @@ class Annotate:
             raise AnnotationError("--reference: expected with --ask pairs")
         if self.suite is None or not self.runs:
             raise AnnotationError("expected a checklist suite and at least one run, such as: annotate essays-en runs")
-        from ...lab.checklists import people_items as makers
         from ...lab.checklists.checklist_runs import open_runs
         from ...lab.checklists.checklist_suite import ChecklistSuite
+        from ...lab.checklists.people_items import asked_of, items_of
 
-        suite, runs = ChecklistSuite.load(self.suite), open_runs(self.runs)
-        items: list[SheetItem] = []
-        for ask in asks:
-            if ask == "marks":
-                items += makers.mark_items(suite, runs)
-            elif ask == "pairs":
-                items += makers.pair_items(suite, runs, reference=self.reference)
-            else:
-                items += makers.judgement_items(suite, runs)
-        return makers.asked_of(suite), items
+        suite = ChecklistSuite.load(self.suite)
+        return asked_of(suite), items_of(asks, suite, open_runs(self.runs), reference=self.reference)

@@ -21,6 +21,19 @@ from .suite_files import GUIDELINE_FILE
 from .tasks import ChecklistTask, TaskKey
 
 
+def items_of(
+    asks: Iterable[str], suite: ChecklistSuite, runs: Sequence[Run], *, reference: str | None = None
+) -> list[SheetItem]:
+    """The items of several kinds, in order: `marks`, `pairs` or `judgements`."""
+    items: list[SheetItem] = []
+    for ask in asks:
+        if ask == "pairs":
+            items += pair_items(suite, runs, reference=reference)
+        else:
+            items += mark_items(suite, runs) if ask == "marks" else judgement_items(suite, runs)
+    return items
+
+
 def mark_items(suite: ChecklistSuite, runs: Iterable[Run]) -> list[SheetItem]:
     """An item for each answer; answers with the same text to the same task are one item."""
     items: dict[str, SheetItem] = {}

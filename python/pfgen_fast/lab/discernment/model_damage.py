@@ -87,9 +87,9 @@ class Making:
         """Whether each text has a usable reply, or needs no more replies: by perturbation, then item, in a column."""
         return np.array([[place.next_key() is None] for place in self._places], dtype=np.bool_)
 
-    def estimate(self) -> judge_asking.CostEstimate:
+    def estimate(self, prices: judge_asking.JudgePrices | None = None) -> judge_asking.CostEstimate:
         """Estimates the cost of the missing replies if each is usable."""
-        return judge_asking.estimate_of_tries(self._places, self._maker.spending.prices)
+        return judge_asking.estimate_of_tries(self._places, prices)
 
     def ask_with(self, connect: Connect | None, *, spending: Spending, **options: Any) -> str | None:
         """Requests missing replies, repeats requests without a usable reply, and stores each reply."""
