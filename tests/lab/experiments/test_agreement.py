@@ -116,6 +116,35 @@ def test_two_answers_compared_with_a_baseline_differ_if_only_one_beats_it():
     assert f"compared all answers with those of {MODELS[0]}" in finding.paragraph
 
 
+def test_a_baseline_needs_no_answers():
+    pairs = [("a", "base", name, 1 - share) for name, share in zip(MODELS[:4], (0.9, 0.6, 0.2, 0.5), strict=True)]
+    metric = grid()
+    finding = agreement(values_with(metric=metric), [Verdicts("judge", pairs=pairs)])
+    row = row_of(finding, metric="metric", prompts="all")
+    assert (row["models"], row["pairs"], row["agree"]) == (4, 2, np.mean(metric[:2, 0] > metric[2, 0]))
+    assert row["Spearman"] == pytest.approx(np.corrcoef(metric[:4, 0].argsort().argsort(), [3, 2, 0, 1])[0, 1])
+    assert "compared all answers with those of base" in finding.paragraph
+    assert finding.notes[0].startswith("judge: 8 models without verdicts are left out: org-2/m4, ")
+
+
+def test_a_baseline_that_always_wins_counts_in_the_pairs_with_it():
+    pairs = [("a", MODELS[0], name, 1.0) for name in MODELS[1:]]
+    metric = grid()
+    finding = agreement(values_with(metric=metric), [Verdicts("judge", pairs=pairs)])
+    row = row_of(finding, metric="metric", prompts="all")
+    assert (row["pairs"], row["agree"]) == (11, np.mean(metric[0, 0] > metric[1:, 0]))
+    assert "baseline" not in finding.paragraph
+
+
+def test_models_with_other_prompts_are_noted():
+    verdicts = [Verdicts("judge", {model: n for n, model in enumerate(MODELS)})]
+    metric = grid()
+    metric[:3, 2:] = np.nan
+    note = "judge: models have 2 to 8 prompts, so their means may differ because their prompts do"
+    assert note in agreement(values_with(metric=metric), verdicts).notes
+    assert not any("prompts" in note for note in agreement(values_with(metric=grid()), verdicts).notes)
+
+
 def test_pairs_of_many_models_are_compared_as_they_were_judged():
     values = values_with(metric=grid())
     pairs = [("a", MODELS[0], MODELS[1], 1.0), ("a", MODELS[1], MODELS[2], 0.5), ("b", MODELS[2], MODELS[0], 0.25)]
@@ -252,6 +281,32 @@ def test_references_are_the_first_of_other_families(answers, tmp_path):
     assert single.values["chrf"][10, 0] == expected  # not with the best reference, which is of the same family
 
 
+def test_families_with_fewer_references_are_noted_and_most_makes_them_equal(answers, tmp_path):
+    verdicts = [Verdicts("judge", {model: n for n, model in enumerate(MODELS[:11])})]
+    listed = tmp_path / "strong.txt"
+    listed.write_text("\n".join([*MODELS[:3], *MODELS[:3]]))
+    mute = f"1 model without verdicts count as references at most: {MODELS[11]}"
+
+    def notes(*metrics, **options):
+        return read_metric_values([str(answers)], metrics, verdicts, family="family", **options).notes
+
+    assert notes("chrf") == notes() == (mute,)
+    uneven = notes("chrf", references=listed)[1]
+    assert uneven.startswith("families have 1 to 3 references for a prompt, ")
+    assert uneven.endswith("--most-references 1 makes them equal")
+    assert notes("chrf", references=listed, most=1) == (mute,)
+
+
+def test_a_family_without_references_is_left_out(answers, tmp_path):
+    verdicts = [Verdicts("judge", {model: n for n, model in enumerate(MODELS)})]
+    (tmp_path / "strong.txt").write_text(MODELS[0])
+    values = read_metric_values(
+        [str(answers)], ["chrf", "fluency"], verdicts, family="family", references=tmp_path / "strong.txt"
+    )
+    assert np.isnan(values.values["chrf"]).any(axis=1).tolist() == [True] * 2 + [False] * 10
+    assert values.notes == ("f0: no references are left without the own family; expected those of other families",)
+
+
 @pytest.mark.parametrize(
     ("text", "options", "problem"),
     [
@@ -274,6 +329,15 @@ def test_references_are_the_first_of_other_families(answers, tmp_path):
             {"metrics": ["fluency:words,9,6"]},
             "expected a limit above the tar",
         ),
+        *(
+            (
+                "prompt,model,answer\na,x,Ice\nb,y,Ice\n",
+                {"metrics": [f"fluency:{wrong}"]},
+                "expected characters or whitespace or w",
+            )
+            for wrong in ("", "words,0,10", "0x,3x", "words,2x,3x,each,each")
+        ),
+        ("prompt,model,answer\na,x,Ice\n", {"category": "kind"}, "column 'kind': no table has such a column of cat"),
         ("prompt,model,answer\na,x,Ice\n", {"family": "maker"}, "column 'maker': no family of x"),
         ("prompt,text\na,Ice\n", {}, "expected a column of models"),
         ("prompt,model,answer\na,,Ice\n", {}, "line 2: column 'model' is empty"),

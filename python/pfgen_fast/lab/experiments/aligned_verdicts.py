@@ -17,6 +17,12 @@ from .verdict_tables import Verdicts, match_names
 LENGTH = "length"
 
 
+def uneven(numbers: Sequence[int]) -> str:
+    """The range of numbers of which the smallest is more than a twentieth below the largest; empty for others."""
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    return f"{low:,} to {high:,}" if low < 0.95 * high else ""
+
+
 @dataclass(frozen=True, eq=False)
 class MetricValues:
     """The values of metrics for the answers of models (rows) to prompts (columns); NaN for a missing answer."""
@@ -29,6 +35,7 @@ class MetricValues:
     values: Mapping[str, Floats]  # by metric; `length` is one of them if it is known
     problems: tuple[str, ...] = ()  # what was left out, one sentence each
     aliases: Mapping[str, str] = field(default_factory=dict)  # names of prompts by their texts
+    notes: tuple[str, ...] = ()  # limits of the values, one sentence each
 
 
 def values_of_runs(runs: RunFigures, families: Sequence[str] = (), lengths: Floats | None = None) -> MetricValues:
@@ -91,6 +98,9 @@ def align(verdicts: Verdicts, ours: MetricValues) -> Aligned:
     for (prompt, model), ratings in verdicts.ratings.items():
         if model in rows and prompt in places:
             theirs[rows[model], places[prompt]] = float(np.mean(ratings))
+    bases = set.intersection(*({first, second} for _, first, second, _ in verdicts.pairs)) if verdicts.pairs else set()
+    if len(bases) == 1:
+        rows |= {base: len(ours.names) for base in bases - rows.keys()}  # a baseline without answers has the last row
     judged = [
         (places[prompt], rows[first], rows[second], preference)
         for prompt, first, second, preference in verdicts.pairs
@@ -98,17 +108,25 @@ def align(verdicts: Verdicts, ours: MetricValues) -> Aligned:
     ]
     baseline = ""
     if judged:
-        theirs, at = _mean_preferences(judged, theirs.shape)
+        preferences, at = _mean_preferences(judged, (len(ours.names) + 1, len(ours.prompts)))
+        theirs = preferences[:-1]
         if at is not None:
-            baseline, sides = ours.models[at], np.sign(theirs - 0.5)
-            judged = [pair for pair in _pairs_of(np.where(sides == 0, np.nan, sides)) if pair[3] != 0.5]
+            sides = np.sign(theirs - 0.5)
+            indirect = [pair for pair in _pairs_of(np.where(sides == 0, np.nan, sides)) if pair[3] != 0.5]
+            if indirect or at == len(theirs):  # else, the judge always prefers the baseline or its rivals
+                baseline, judged = [*ours.models, *bases][at], indirect
     elif verdicts.ratings:
         judged = list(_pairs_of(theirs))
     decided = [(at, a, b) if share > 0.5 else (at, b, a) for at, a, b, share in judged if share != 0.5]
     strangers = [model for model in verdicts.models if model not in rows]
-    note = f"{name}: {counted(len(strangers), 'model')} without answers here are left out: {few_names(strangers, 5)}"
+    judged_models = {model for row, model in zip(ours.names, ours.models, strict=True) if row in partners}
+    mute = [model for model in dict.fromkeys(ours.models) if model not in judged_models]
+    notes = tuple(
+        f"{name}: {counted(len(models), 'model')} without {what} left out: {few_names(models, 5)}"
+        for what, models in (("answers here are", strangers), ("verdicts are", mute))
+        if models
+    )
     pairs = np.array(decided, dtype=np.int64).reshape(-1, 3)
-    notes = (note,) if strangers else ()
     return Aligned(name, theirs, partners, pairs, len(judged) - len(decided), baseline, notes)
 
 

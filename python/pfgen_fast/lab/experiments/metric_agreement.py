@@ -20,7 +20,7 @@ from ..chart_data import Points, Ranges, Scatter
 from ..finding import Cell, Finding, Picture, finding_table, with_interval
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Correlation, correlate, few_values, is_constant
 from ..statistics.intervals_of_draws import clustered_rate
-from .aligned_verdicts import LENGTH, Aligned, MetricValues, align
+from .aligned_verdicts import LENGTH, Aligned, MetricValues, align, uneven
 from .verdict_tables import Verdicts
 
 _EQUAL_LENGTH = 0.1
@@ -158,10 +158,10 @@ def agreement(ours: MetricValues, verdicts: Sequence[Verdicts]) -> Finding:
              _GIVEN_LENGTH, "pairs", "ties", *pair_columns)  # fmt: skip
     title = "Agreement with the verdicts, with 95 % intervals"
     sentences = [_sentence(part, whole) for part, whole in aligned]
-    notes = [*ours.problems, *(note for part, _ in aligned for note in part.notes)]
+    notes = [*ours.problems, *ours.notes, *(note for part, _ in aligned for note in part.notes)]
     notes += [f"left out: {problem}" for problem in problems]
     for part, whole in aligned:
-        notes += _warnings(part, whole)
+        notes += _warnings(ours, part, whole)
     return Finding(
         "agreement",
         sentences[0],
@@ -183,11 +183,16 @@ def _check(part: Aligned, rows: Sequence[_Row]) -> None:
     raise ExperimentError(f"{part.name}: {counted(n, 'model')} in common and no pairs of answers: {why}")
 
 
-def _warnings(part: Aligned, rows: Sequence[_Row]) -> list[str]:
+def _warnings(ours: MetricValues, part: Aligned, rows: Sequence[_Row]) -> list[str]:
     constant = [row.metric for row in rows if not row.over_models and row.n_models >= MIN_VALUES]
     notes = few_values(max(row.n_families for row in rows), "families")
     if constant:
-        notes.append(f"no correlation of {few_names(constant, 5)}: all models are equal")
+        equal = "all models are equal" if len(constant) < len(rows) else "the verdicts, or all metrics, are equal"
+        notes.append(f"no correlation of {few_names(constant, 5)}: {equal}")
+    is_known = ~np.isnan(part.theirs)
+    numbers = [(is_known & ~np.isnan(values)).sum(axis=1).tolist() for values in ours.values.values()]
+    if differ := next(filter(None, (uneven(list(filter(None, column))) for column in numbers)), ""):
+        notes.append(f"models have {differ} prompts, so their means may differ because their prompts do")
     is_of_models, length = next((row.rank for row in rows if row.metric == LENGTH), (False, -np.inf))
     if below := [row.metric for row in rows if (is_of_models, -np.inf) <= row.rank < (is_of_models, length)]:
         notes.append(f"length alone agrees better than {few_names(below, 5)}")
@@ -217,7 +222,8 @@ def _words(aligned: Sequence[tuple[Aligned, Sequence[_Row]]]) -> str:
     words = ["Intervals of correlations leave out one family at a time."]
     if any(len(part.pairs) for part, _ in aligned):
         words.append(
-            "Those of pairs are clustered by prompt; a metric that is equal for both answers of a pair agrees by half."
+            "Those of pairs are clustered by prompt and hold for these models, not for others; a metric that is equal "
+            "for both answers of a pair agrees by half."
         )
     for part, _ in aligned:
         if part.n_ties:

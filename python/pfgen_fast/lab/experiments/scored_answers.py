@@ -6,7 +6,7 @@ A candidate is scored without the answers of its own family, which would be clos
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -17,7 +17,7 @@ import numpy as np
 from ...base.arrays import Floats
 from ...base.errors import ExperimentError
 from ...base.file_reading import read_text
-from ...base.untrusted_text import few_names
+from ...base.untrusted_text import counted, few_names
 from ...build.answer_fit import WORDS, fit_answers, lengths_of, text_figures
 from ...rewards.references.metrics import BLEU, CORPUS_BLEU, METRICS, read_metrics
 from ...rewards.references.reference_scorer import Reduce, ReferenceScorer, ReferenceScores
@@ -27,7 +27,7 @@ from ...suite.questions import Question
 from ...suite.rules import Lengths
 from ...suite.suite import Suite
 from ...suite.units import PATTERNS, PatternTokenizer, Spelling, Tokenizer
-from .aligned_verdicts import LENGTH, MetricValues
+from .aligned_verdicts import LENGTH, MetricValues, uneven
 from .run_means import families_of
 from .verdict_tables import Record, Verdicts, add_families, files_of, match_names, read_records
 
@@ -35,7 +35,7 @@ OWN = ("fluency", "truthfulness", "average")
 """The metrics of a suite whose references are the answers of other models."""
 
 _UNITS: dict[str, Tokenizer | None] = {"characters": None, **{name: PatternTokenizer(name) for name in PATTERNS}}
-_LENGTH = re.compile(r"(\d+(?:\.\d+)?)(x?)")
+_LENGTH = re.compile(r"(?=.*[1-9])(\d+(?:\.\d+)?)(x?)")
 _EACH = "each"
 
 
@@ -53,8 +53,8 @@ class Metric:
     @classmethod
     def of(cls, spec: str) -> Metric:
         """Reads a metric; raises ExperimentError."""
-        name, _, rest = spec.partition(":")
-        settings = rest.split(",") if rest else []
+        name, colon, rest = spec.partition(":")
+        settings = rest.split(",") if colon else []
         lengths = tuple(setting for setting in settings if _LENGTH.fullmatch(setting))
         words = [setting for setting in settings if setting not in lengths and setting != _EACH]
         is_own, is_each = name in OWN, _EACH in settings
@@ -67,7 +67,8 @@ class Metric:
                 raise ExperimentError(f"{error}; or name a column of the tables") from None
         choices = (*_UNITS,) if is_own else get_args(Reduce)
         has_lengths = len(lengths) == 2 and is_own
-        if len(words) > 1 or not set(words) <= set(choices) or not (has_lengths or not (lengths or is_each)):
+        is_plain = len(words) <= 1 and {*words} <= {*choices} and len({*settings}) == len(settings)
+        if not (is_plain and (has_lengths or not (lengths or is_each))):
             more = ", a target and a limit such as 200,300 or 2x,3x, and 'each' after them" if is_own else ""
             raise ExperimentError(f"metric {spec!r}: expected {' or '.join(choices)} after the colon{more}")
         if is_own:
@@ -161,6 +162,8 @@ def read_metric_values(
     models = list(answers.models)
     if not models:
         raise ExperimentError(f"{sources[0]}: expected a column of models, such as 'model', and one of prompts")
+    if category and not answers.categories:
+        raise ExperimentError(f"column {category!r}: no table has such a column of categories")
     lacking = [name for name in models if column and name not in known]
     if lacking:
         raise ExperimentError(f"column {column!r}: no family of {few_names(lacking, 3)}")
@@ -168,6 +171,8 @@ def read_metric_values(
     names = dict.fromkeys(name for part in verdicts for name in part.models)
     matched = match_names(models, list(names))
     candidates = [name for name in models if name in matched] or models
+    mute = [name for name in models if name not in candidates]
+    note = f"{counted(len(mute), 'model')} without verdicts count as references at most: {few_names(mute, 5)}"
     prompts = list(answers.texts)
     values: dict[str, Floats] = {}
     lengths = {
@@ -186,10 +191,12 @@ def read_metric_values(
     likely = models if references is None else _names_in(references, models)
     scorer = _AnswersAsReferences(answers.texts, computed, likely, most, threads)
     cells: dict[str, _Cells] = {metric.spec: {} for metric in computed}
-    left_out = list(dict.fromkeys(family_of[name] for name in candidates)) if computed else []
+    left_out = dict.fromkeys((family_of[name] for name in candidates if computed), 0)  # with numbers of references
     for number, excluded in enumerate(left_out, start=1):
         of_family = [name for name in candidates if family_of[name] == excluded]
-        for spec, scores in scorer.score(of_family, {name for name in likely if family_of[name] != excluded}).items():
+        left = scorer.references({name for name in likely if family_of[name] != excluded})
+        left_out[excluded] = int(median([len(texts) for texts in left.values() if texts] or [0]))
+        for spec, scores in scorer.score(of_family, left).items():
             cells[spec] |= scores
         if on_progress is not None:
             on_progress(number, len(left_out))
@@ -201,13 +208,31 @@ def read_metric_values(
         prompts=tuple(prompts),
         categories=tuple(answers.categories.get(prompt, "") for prompt in prompts),
         values=values,
+        notes=(*([note] if mute else []), *_notes_on_references(left_out)),
     )
+
+
+def _notes_on_references(numbers: Mapping[str, int]) -> Iterator[str]:
+    """What to know of the numbers of references for a prompt by family; raises ExperimentError if all are 0."""
+    if lacking := [name for name, number in numbers.items() if not number]:
+        note = (
+            f"{few_names(lacking, 3)}: no references are left without the own family; expected those of other families"
+        )
+        if len(lacking) == len(numbers):
+            raise ExperimentError(note)
+        yield note
+    known = [number for number in numbers.values() if number]
+    if differ := uneven(known):
+        yield (
+            f"families have {differ} references for a prompt, and fluency, truthfulness and metrics of the best "
+            f"reference grow with the number; --most-references {min(known)} makes them equal"
+        )
 
 
 def _names_in(path: Path, models: Sequence[str]) -> list[str]:
     """The names in the lines of a file."""
     lines = read_text(path, error=ExperimentError).splitlines()
-    names = [line.strip() for line in lines if line.strip()]
+    names = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     unknown = [name for name in names if name not in models]
     if unknown or not names:
         raise ExperimentError(f"{path}: no answers of {few_names(unknown, 3) or 'any model'}; expected names of models")
@@ -243,17 +268,15 @@ class _AnswersAsReferences:
         self._fits = {key: same[0].fits(whole) for key, same in self._groups.items() if same[0].name in OWN}
         self._spelled: dict[tuple[str, Tokenizer], dict[str, str]] = {}
 
-    def score(self, candidates: Sequence[str], others: Container[str]) -> dict[str, _Cells]:
-        """The scores of the answers of candidates by metric, with references of `others` only."""
-        references = {
+    def references(self, others: Container[str]) -> dict[str, list[str]]:
+        """The references of each prompt, of `others` only."""
+        return {
             prompt: [text for name in self._likely if name in others for text in by_model.get(name, ())][: self._most]
             for prompt, by_model in self._texts.items()
         }
-        if not any(references.values()):
-            raise ExperimentError(
-                f"{few_names(candidates, 3)}: no references are left without the own family; expected answers of other "
-                "families"
-            )
+
+    def score(self, candidates: Sequence[str], references: Mapping[str, Sequence[str]]) -> dict[str, _Cells]:
+        """The scores of the answers of candidates by metric."""
         rows = [
             (prompt, name, text)
             for prompt in references
@@ -262,7 +285,7 @@ class _AnswersAsReferences:
             if references[prompt]
         ]
         cells: dict[str, _Cells] = {}
-        for settings, same in self._groups.items():
+        for settings, same in self._groups.items() if rows else ():
             scores: ScoreTable | ReferenceScores
             if same[0].name in OWN:
                 scores = self._own_scores(self._fits[settings], rows, references)
