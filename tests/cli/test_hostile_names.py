@@ -354,7 +354,7 @@ def test_experiments_with_ratings(asked, suite, few_runs, tmp_path, monkeypatch)
         csv.writer(file).writerows([["model", "=1+1 <b>|a"], *rows])
     asked("experiment", "agreement", *usual, "--verdicts", ratings, "--verdicts", others)
     others.unlink()
-    check_files(tmp_path, count=12)
+    check_files(tmp_path, count=13)
     matched = (tmp_path / "agreement-models.csv").read_text(encoding="utf-8")
     for name in ("=1+1", "@SUM(1)"):
         assert re.search(rf"^'{re.escape(name)},'{re.escape(name)},'{re.escape(name)},", matched, flags=re.MULTILINE)

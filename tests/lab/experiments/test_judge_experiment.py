@@ -154,10 +154,9 @@ def test_the_command_asks_replays_and_feeds_agreement(call, varied, tmp_path, mo
     assert (out / "judge-metrics.csv").read_bytes() == first
     assert len((out / "judge-ratings.jsonl").read_bytes().splitlines()) == 48
     assert not any(KEY.encode() in path.read_bytes() for path in out.rglob("*") if path.is_file())
-    assert call(*usual, "--offline", "--items", tmp_path / "ratings.csv")[0] == 0
-    rated = read_item_scores([tmp_path / "ratings.csv"])
+    rated = read_item_scores([out / "judge-items.csv"])
     assert (rated.metrics, len(rated.models), len(rated.items)) == (("rating",), 6, 8)
-    again = ("--verdicts", tmp_path / "ratings.csv", "-o", tmp_path / "again")
+    again = ("--verdicts", out / "judge-items.csv", "-o", tmp_path / "again")
     assert call("experiment", "agreement", varied, "-s", "mini", *again)[0] == 0
     score, score_again = (
         next(row for row in csv.DictReader(io.StringIO(path.read_text())) if row["metric"] == "score")

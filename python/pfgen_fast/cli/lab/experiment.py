@@ -68,23 +68,17 @@ class ExperimentRelations:
 
     Computes the mean and quartiles of each part of a score, and Pearson's, Spearman's and Kendall's correlations of
     each pair, over runs and over answers, with 95 % intervals. Runs of one model are not independent, and the intervals
-    account for it (--cluster). A leaderboard (--table) has no answers, so only runs are compared, as with --runs best
-    and mean.
+    account for it (--cluster). A leaderboard, as 'leaderboard --format csv' writes it, has no answers, so only runs are
+    compared, as with --runs best and mean.
 
     Examples
 
       pfgen-fast experiment relations result -o relations
-      pfgen-fast experiment relations --table leaderboard.csv -o relations
+      pfgen-fast experiment relations leaderboard.csv -o relations
     """
 
-    paths: list[str] | None = Argument(
-        None, "Runs: directories, trials files, directories with many runs, or globs.", metavar="[PATH...]"
-    )
-    table: Path | None = Option(
-        None,
-        "Read a leaderboard instead of runs, as 'leaderboard --format csv' writes it, or the published one "
-        "('published').",
-        metavar="FILE.csv",
+    paths: list[str] = Argument(
+        ..., "Runs, as in the other experiments; or one leaderboard: a .csv file, or 'published'.", metavar="PATH..."
     )
     runs: RunsOption = "all"
     cluster: Cluster = "model"
@@ -96,14 +90,12 @@ class ExperimentRelations:
         from ...lab.experiments.run_means import read_leaderboard
         from ...lab.experiments.scored_runs import read_figures, score_runs
 
-        if bool(self.paths) == (self.table is not None):
-            fail(f"{'both runs and' if self.paths else 'neither runs nor'} --table: expected one of them")
         runs: RunMeans
-        if self.table is not None:
-            runs = read_leaderboard(self.table)
+        if len(self.paths) == 1 and (self.paths[0] == "published" or self.paths[0].endswith(".csv")):
+            runs = read_leaderboard(Path(self.paths[0]))
             warn(*runs.problems)
         else:
-            runs = self.call.read(score_runs if self.runs == "all" else read_figures, self.paths or [])
+            runs = self.call.read(score_runs if self.runs == "all" else read_figures, self.paths)
         means = runs if self.runs == "all" else runs.one_per_model(self.runs)
         self.call.finish(relations(means, cluster=self.cluster, seed=self.seed), runs)
 
@@ -240,9 +232,10 @@ class ExperimentAgreement:
 class ExperimentJudge:
     """Lets a language model rate the answers, from 1 to 10 or on the template's scale, for comparison with the scores.
 
-    Asks a server with the protocol of OpenAI or Anthropic. The cost is estimated first. Every rating is
-    stored when it arrives: running the same command again continues where it was stopped, and --offline replays the
-    ratings. 'pfgen-fast experiment agreement --verdicts' reads the ratings (--items).
+    Asks a server with the protocol of OpenAI or Anthropic. The cost is estimated first. Every rating is stored in DIR
+    when it arrives: running the same command again continues where it was stopped, and --offline replays the ratings.
+    DIR/judge-items.csv has the mean rating of each run and question, for 'leaderboard', 'compare' and 'agreement
+    --verdicts'.
 
     Examples
 
@@ -263,12 +256,6 @@ class ExperimentJudge:
     trials: int | None = Option(None, "Rate N answers per question of a run. Default: all.", "-n", min=1)
     temperature: JudgeTemperature = None
     max_tokens: int = Option(300, "Limit the tokens of a reply.", min=1)
-    cache: Path | None = Option(None, "Store the ratings in this file. Default: judge-ratings.jsonl in DIR.")
-    items: Path | None = Option(
-        None,
-        "Also write the mean rating of each run and question to this table, for 'leaderboard' and 'compare' "
-        "(.csv, .tsv, .jsonl or .parquet).",
-    )
     seed: str = Option("", "Set the seed (any text) of the choice of answers and of replies.", metavar="TEXT")
     asking: ServerOptions
     call: Call
@@ -280,17 +267,15 @@ class ExperimentJudge:
         from ...lab.experiments.scored_runs import read_figures
         from ...lab.judging.judge_requests import Judge
         from ...lab.judging.reply_store import ReplyStore
-        from ...tables.formats import check_value_table, writing_values
+        from ...tables.formats import writing_values
 
-        if self.items is not None:
-            check_value_table(self.items)
         asking, call = self.asking, self.call
         temperature, server = number_of(self.temperature), asking.server
         if temperature is None:
             temperature = usual_temperature(self.ratings)
         evaluator = JudgeEvaluator(
             Judge(self.model, temperature, self.max_tokens, asking.request_options(self.temperature)),
-            ReplyStore(self.cache or call.output / "judge-ratings.jsonl", must_exist=server is None),
+            ReplyStore(call.output / "judge-ratings.jsonl", must_exist=server is None),
             read_template(self.template, self.language),
             n_ratings=self.ratings,
             seed=self.seed,
@@ -310,7 +295,6 @@ class ExperimentJudge:
         if problem:
             again = "run the same command again to continue, or with --offline to use the stored ratings"
             fail(f"{problem}; {again}", Exit.PARTIAL)
-        if self.items is not None:
-            with writing_values(self.items, ITEM_COLUMNS) as write:
-                write(rated.by_item())
+        with writing_values(call.output / "judge-items.csv", ITEM_COLUMNS, for_spreadsheets=True) as write:
+            write(rated.by_item())
         call.finish(rated.finding(), runs)
