@@ -54,7 +54,7 @@ def test_each_command_with_a_check_is_documented():
     section = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").split("## Exit codes")[1].split("\n## ")[0]
     rows = section.split("| command |")[1].splitlines()[2:]
     documented = {name for row in rows if row for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
-    checks = {"--fail-under", "--fail-if-worse", "--non-inferior", "--verify"}
+    checks = {"--fail-under", "--fail-if-worse", "--verify"}
     options = {name: {flag for option in options_of(name) for flag in option.names} for name in LEAVES}
     with_check = {f"{name} {option}" for name in LEAVES for option in checks & options[name]}
     assert documented == {*with_check, "suite check"}

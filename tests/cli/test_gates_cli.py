@@ -64,8 +64,6 @@ def test_a_failed_check_wins_over_a_run_that_cannot_be_scored(call, good_and_bad
         (("--fail-if-worse", "--margin", "0.9", "--metric", "fluency", "--metric", "score"), 0, ["passed"] * 2),
         (("--fail-if-worse", "--confidence", "0.9999999999"), 0, ["undecided"]),
         (("--fail-if-worse", "--confidence", "0.9999999999", "--undecided", "fail"), 1, ["undecided"]),
-        (("--non-inferior", "0.9"), 0, ["passed"]),
-        (("--non-inferior", "0.9", "--confidence", "0.9999999999"), 1, ["undecided"]),
         (("--fail-if-worse", "--questions", "Q01,Q02,Q03"), 0, ["undecided"]),
     ],
 )
@@ -97,7 +95,7 @@ def test_items_and_questions_that_the_first_lost_are_an_error(call, good_and_bad
     path.write_text("item,new,old\n" + "".join(f"{n},{n % 3 if n < 8 else ''},{n % 3}\n" for n in range(20)))
     runs = few, good_and_bad[0], *MINI
     for line, lost in (((path,), "12 of the 20 items of old"), (runs, "7 of the 8 questions of")):
-        for gate in (("--fail-if-worse",), ("--non-inferior", "0.02")):
+        for gate in (("--fail-if-worse",), ("--fail-if-worse", "--margin", "0.02", "--undecided", "fail")):
             code, out, _ = call("compare", *line, *gate, "--junit", junit, "--deciding", 0)
             assert (code, f" lacks {lost}" in out, lost in junit.read_text(encoding="utf-8")) == (3, True, True)
         code, out, _ = call("compare", *line, "--fail-if-worse", "--allow-missing")
@@ -164,15 +162,13 @@ def test_checklists_have_gates(call, tmp_path, monkeypatch):
             "compare A B --fail-if-worse --confidence 95",
             "confidence 95.0: expected a number between 0 and 1",
         ),
-        ("compare A B --fail-if-worse --non-inferior 0.1", "--fail-if-worse and --non-inferior: expected one of them"),
         ("compare A B --difference inf", "--difference: expected a finite number above 0"),
-        ("compare A B --non-inferior 0", "--non-inferior: expected a number above 0"),
         ("compare A B --margin 0.1", "--margin: expected with --fail-if-worse"),
-        ("compare A B --non-inferior 0.1 --undecided pass", "--undecided: expected with --fail-if-worse"),
-        ("compare A B --junit a.xml", "--junit: nothing is checked; expected with --fail-if-worse or --non-inferior"),
+        ("compare A B --undecided fail", "--undecided: expected with --fail-if-worse"),
+        ("compare A B --junit a.xml", "--junit: expected with --fail-if-worse"),
         ("compare A B --fail-if-worse --all-pairs", "--all-pairs: gates check the first run against the others"),
         ("compare A B --fail-if-worse --junit A", "cannot be written: expected a file, not a directory"),
-        ("score A --junit a.xml", "--junit: nothing is checked; expected with --fail-under"),
+        ("score A --junit a.xml", "--junit: expected with --fail-under"),
         ("score A --fail-under flency=1", "--fail-under: unknown figure 'flency'"),
         ("score a.csv --fail-under 1", "no such option for tables; it is for runs: --fail-under"),
         ("place A --fail-under rnk=1", "did you mean 'rank'?"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..base.untrusted_text import in_one_line, markdown_table, unknown_name
 from .app import Exit, fail, print_line, shown
-from .parser import BadValue, Option, option_group
+from .parser import BadValue, Option, option_group, options_set
 
 if TYPE_CHECKING:
     from ..runs.gates import Check, Gate, Threshold
@@ -38,7 +37,7 @@ def _threshold(text: str) -> Threshold:
 class GateOutputs:
     """The file of a gate's checks."""
 
-    gates: ClassVar[str]  # the options that make a gate
+    gates: ClassVar[str]  # the option that makes a gate
     help_group = "Gates"
     junit: Path | None = Option(None, "Write the checks to this file as JUnit test cases.", metavar="FILE.xml")
 
@@ -49,16 +48,16 @@ class GateOutputs:
 
     def prepare(self) -> None:
         """Finds invalid options and outputs that cannot be written, before any work."""
-        if self.junit is not None and not self.is_gate:
-            fail(f"--junit: nothing is checked; expected with {self.gates}")
+        if not self.is_gate:
+            for option in options_set(self):
+                if option.group == "Gates":
+                    fail(f"{option.label}: expected with {self.gates}")
         if self.junit is not None:
             from ..base.file_writing import check_folder
 
             check_folder(self.junit.parent)
             if self.junit.is_dir():
                 fail(f"{self.junit}: cannot be written: expected a file, not a directory")
-            if self.junit.exists() and not (self.junit.is_file() and os.access(self.junit, os.W_OK)):
-                fail(f"{self.junit}: cannot be written: expected a writable regular file")
 
     def record(self, checks: Sequence[Check]) -> dict[str, Any]:
         """The checks for the command's JSON; empty without a gate."""
@@ -143,52 +142,34 @@ class ThresholdOptions(GateOutputs):
 class ComparisonGateOptions(GateOutputs):
     """The gate of `compare`."""
 
-    gates = "--fail-if-worse or --non-inferior"
+    gates = "--fail-if-worse"
     help_group = "Gates"
     fail_if_worse: bool = Option(
         False, "Exit with 1 if the first run is worse than another one by more than --margin, with --confidence."
     )
-    margin: float | None = Option(None, "Allow this loss, in units of the metric. Default: 0.", min=0, metavar="X")
-    non_inferior: float | None = Option(
-        None, "Exit with 1 unless the data show that the first run is not worse by more than X.", min=0, metavar="X"
-    )
-    undecided: Literal["pass", "fail"] | None = Option(
-        None, "Pass or fail with --fail-if-worse where the data cannot tell. Default: pass."
+    margin: float = Option(0.0, "Allow this loss, in units of the metric.", min=0, metavar="X")
+    undecided: Literal["pass", "fail"] = Option(
+        "pass", "Pass or fail where the data cannot tell. fail: the first run must be shown not to be worse."
     )
     allow_missing: bool = Option(
         False, "Compare on the common questions or items even if the first run lacks some of another one."
     )
-    confidence: float | None = Option(None, "Decide gates with this confidence. Default: 0.95.", metavar="C")
+    confidence: float = Option(0.95, "Decide gates with this confidence.", metavar="C")
 
     @property
     def is_gate(self) -> bool:
         """Whether a comparison is checked."""
-        return self.fail_if_worse or self.non_inferior is not None
+        return self.fail_if_worse
+
+    def prepare(self) -> None:
+        """Finds invalid options and outputs that cannot be written, before any work."""
+        self._gate("models")  # raises an error if the confidence is invalid
+        super().prepare()
 
     def _gate(self, kind: Literal["runs", "models"]) -> Gate:
         from ..runs.gates import Gate
 
-        confidence = 0.95 if self.confidence is None else self.confidence
-        if self.non_inferior is not None:
-            return Gate(self.non_inferior, confidence, "fail", kind, self.allow_missing)
-        return Gate(self.margin or 0.0, confidence, self.undecided or "pass", kind, self.allow_missing)
-
-    def prepare(self) -> None:
-        """Finds invalid options and outputs that cannot be written, before any work."""
-        if self.fail_if_worse and self.non_inferior is not None:
-            fail("--fail-if-worse and --non-inferior: expected one of them")
-        if self.non_inferior == 0:
-            fail("--non-inferior: expected a number above 0; --fail-if-worse has no such limit")
-        for option, is_set, gates in (
-            ("--margin", self.margin is not None, None if self.fail_if_worse else "--fail-if-worse"),
-            ("--undecided", self.undecided is not None, None if self.fail_if_worse else "--fail-if-worse"),
-            ("--confidence", self.confidence is not None, None if self.is_gate else self.gates),
-            ("--allow-missing", self.allow_missing, None if self.is_gate else self.gates),
-        ):
-            if is_set and gates:
-                fail(f"{option}: expected with {gates}")
-        self._gate("models")  # raises an error if the confidence is invalid
-        super().prepare()
+        return Gate(self.margin, self.confidence, self.undecided, kind, self.allow_missing)
 
     def check(
         self, scores: ItemScores, metrics: Sequence[str] | None, *, kind: Literal["runs", "models"] = "models"

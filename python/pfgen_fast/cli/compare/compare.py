@@ -49,7 +49,7 @@ class Compare:
     Tables of scores (a row for each model and item, or a column for each model) and samples of
     lm-evaluation-harness are compared alike; --models chooses and orders their models.
 
-    With --fail-if-worse or --non-inferior, the first is checked against the others in each --metric (default: the
+    With --fail-if-worse, the first is checked against the others in each --metric (default: the
     score), and the exit code is 1 if a check fails (docs/guides/gates.md).
 
     Examples
