@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from .. import __version__
 from ..base.errors import PfgenError
 from ..base.file_reading import open_regular
-from ..base.file_writing import write_whole, writing_whole
+from ..base.file_writing import check_folder, write_whole, writing_whole
 from ..base.untrusted_text import harmless
 from ..runs.statistics.verdicts import shown_range
 
@@ -137,6 +137,15 @@ def _harmless_texts(value: Any) -> Any:
 def is_one_file(output: Path) -> bool:
     """Whether the output is a page in one file: a name that ends in .html, unless it is a folder."""
     return output.suffix.lower() in (".html", ".htm") and not output.is_dir()
+
+
+def check_output(output: Path) -> None:
+    """Raises PfgenError unless the output is a page in one file or a folder that can be written."""
+    is_page, kind = is_one_file(output), output.suffix.lower()
+    if kind in (".csv", ".json", ".jsonl", ".md", ".pdf", ".png", ".svg", ".txt", ".xml") and not output.is_dir():
+        page = output.with_suffix(".html").name
+        raise PfgenError(f"{output}: expected a page, such as {page}, or a directory, not a file of the kind {kind}")
+    check_folder(output.parent if is_page else output)
 
 
 def write_page(path: Path, pieces: Iterable[str]) -> None:

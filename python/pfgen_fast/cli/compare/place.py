@@ -68,7 +68,7 @@ class Place:
         self.gate.check_names(OF_PLACEMENT)
         problems: list[TrialsError] = []
         placements = self._models() if are_score_tables(self.paths) else self._runs(problems)
-        all_checks = [self._checks_of(placement) for placement in placements]
+        all_checks = list(map(self._checks_of, placements))
         if self.as_json:
             records = zip(placements, all_checks, strict=True)
             print_json([{**placement.to_dict(), **self.gate.record(checks)} for placement, checks in records])
@@ -97,17 +97,12 @@ class Place:
 
         if not self.against and not self.tables.models:
             fail("name the models to place (--models), or a table with other models (--against)")
-        others = [self.against] if self.against else []
-        scores = self.tables.read([*self.paths, *others], quiet=self.quiet, all_models=True)
+        paths = [*self.paths, *([self.against] if self.against else [])]
+        scores = self.tables.read(paths, quiet=self.quiet, all_models=True)
         placed = self.tables.chosen_of(scores.models) or self.tables.read(self.paths, quiet=True).models
         if self.against:  # a model that both tables have is named `MODEL (TABLE)`, first that of the first table
-            placed = [
-                next(
-                    (name for name in scores.models if model not in scores.models and name.startswith(f"{model} (")),
-                    model,
-                )
-                for model in placed
-            ]
+            names = {name.rpartition(" (")[0]: name for name in reversed(scores.models)}
+            placed = [model if model in scores.models else names.get(model, model) for model in placed]
         return place_models(scores, placed, self.metric)
 
     def _runs(self, problems: list[TrialsError]) -> list[Placement]:

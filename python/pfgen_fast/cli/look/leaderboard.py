@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ...base.table import Table
     from ...runs.items.by_subject import Subjects
 
+_ABOUT_COLUMNS = "{}; rank range: the ranks that chance allows, at 95 % ({} against all other {}, corrected by Holm)"
 _MARKS = {
     "👑": "human answers (no rank)",
     "🎯": "reference answers (no rank)",
@@ -51,9 +52,7 @@ class Leaderboard:
         metavar="[PATH...]",
     )
     by_subject: bool = Option(
-        False,
-        "Add the scores by subject: the category of questions, or the subject column of a table. On a terminal "
-        "and in Markdown this is a second table.",
+        False, "Add the scores by subject: the category of questions, or the subject column of a table."
     )
     published: bool = Option(
         False, "Runs: add the 522 published results of pfgen-bench; needs no other run.", for_input="runs"
@@ -105,9 +104,9 @@ class Leaderboard:
             print_table(ranking.table)
             if self.by_subject:
                 print_subjects(ranking.subject_table, ranking.models[0].subjects, "items")
-            about = _about_columns(counted(ranking.n_compared, "common item"), "models", ranking.test)
-            if ranking.is_binary:
-                about = about.replace("±: half of the", "±95 %: Wilson's")
+            over = counted(ranking.n_compared, "common item")
+            interval = f"±95 %: Wilson's 95 % interval over {over}" if ranking.is_binary else about_interval(over)
+            about = _ABOUT_COLUMNS.format(interval, ranking.test, "models")
             for sentence in ("", about, *ranking.notes):
                 print_line((shown(sentence), "dim"))
         else:
@@ -138,7 +137,7 @@ class Leaderboard:
                 print_subjects(entries.subject_table, entries[0].subjects, "questions")
             marks = {entry.mark for entry in entries}
             meanings = "; ".join(f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in marks)
-            about = _about_columns("questions", "runs", "paired t-tests over questions")
+            about = _ABOUT_COLUMNS.format(about_interval("questions"), "paired t-tests over questions", "runs")
             print_line((f"\n{about}\n{meanings}", "dim"))
         elif entries:
             place, form = self.update_file or self.output, self._form or "markdown"
@@ -159,13 +158,6 @@ class Leaderboard:
             write_whole(self.output, utf8(text))
         else:
             sys.stdout.write(utf8(text).decode())
-
-
-def _about_columns(over: str, what: str, test: str) -> str:
-    return (
-        f"{about_interval(over)}; rank range: the ranks that chance allows, at 95 % ({test} against all other {what}, "
-        "corrected by Holm)"
-    )
 
 
 def print_subjects(table: Table, means: Subjects, items: str) -> None:

@@ -25,17 +25,12 @@ class Report:
     """Creates a page of runs or of a table of scores: leaderboard, plots, and answers to every question.
 
     The page is a single file of at most 20 MB and needs no network. To fit this size, long answers are cut. A directory
-    holds whole answers, opens from disk as well, and replaces only an earlier report. The command reads the
-    result.json files that 'pfgen-fast score' wrote. Runs that differ in a few parameters, such as those of a sweep, are
-    plotted over each parameter. Results that cannot be reported are listed and left out; the exit code is then 3.
+    holds whole answers, and replaces only an earlier report. The command reads the result.json files that 'pfgen-fast
+    score' wrote. Results that cannot be reported are listed and left out; the exit code is then 3.
 
-    With --serve, the page is served on 127.0.0.1, and an open page reloads when a result.json below the paths has been
-    added, replaced or removed. Ctrl-C ends the server.
-
-    With --eval-results, the results of a model's runs become a file of .eval_results in its repository on the Hub.
-
-    Tables of scores become a page in one file, with models in place of runs and items in place of questions. It has no
-    answers.
+    With --serve, an open page reloads when a result.json below the paths changes, until Ctrl-C. With --eval-results,
+    the results of a model's runs become a file of .eval_results in its repository on the Hub. Tables of scores become a
+    page without answers.
 
     Examples
 
@@ -50,10 +45,7 @@ class Report:
     paths: options.Paths
     suite: options.SuiteOfRuns = None
     output: Path | None = Option(
-        None,
-        "Write a page such as report.html, or a directory with a page and its data.",
-        "-o",
-        metavar="FILE.html|FOLDER",
+        None, "Write a page, or a directory with a page and its data.", "-o", metavar="FILE.html|FOLDER"
     )
     markdown: bool = Option(False, "Write a README.md next to each result instead, like the published ones.")
     serve: bool = Option(False, "Serve the page on this machine instead, and show results as they change.")
@@ -70,9 +62,12 @@ class Report:
     quiet: Quiet = False
 
     def __call__(self) -> None:
+        from ...report.eval_results import write_eval_results
+        from ...report.pages import check_output
         from ...runs.checkout import suite_of_all
         from ...runs.leaderboard import find_results
         from ...runs.result_tables import are_score_tables
+        from ...runs.trials import find_runs
 
         output = self.output
         if (output is not None) + self.markdown + self.serve + (self.eval_results is not None) != 1:
@@ -82,9 +77,11 @@ class Report:
         if (self.dataset is None) != (self.eval_results is None):
             fail("--eval-results FILE.yaml and --dataset ORG/NAME: expected both")
         if output is not None:
-            check_page(output)
+            check_output(output)
         if self.eval_results is not None:
-            self._write_eval_results(self.eval_results)
+            runs = find_runs(self.paths)
+            write_eval_results(runs, self.eval_results, str(self.dataset), suite=given_suite(self.suite))
+            self._print_written(counted(len(runs), "run"), self.eval_results)
         elif are_score_tables(self.paths):
             self._report_tables()
         else:
@@ -137,14 +134,6 @@ class Report:
         write_score_report(scores, self.output, metric=self.metric, name=name)
         self._print_written(counted(len(scores.models), "model"), self.output)
 
-    def _write_eval_results(self, path: Path) -> None:
-        from ...report.eval_results import write_eval_results
-        from ...runs.trials import find_runs
-
-        runs = find_runs(self.paths)
-        write_eval_results(runs, path, str(self.dataset), suite=given_suite(self.suite))
-        self._print_written(counted(len(runs), "run"), path)
-
     def _print_written(self, what: str, place: object) -> None:
         if not self.quiet:
             print_line(f"{what}: {shown(place)}")
@@ -170,18 +159,3 @@ class Report:
                 while server.asked.wait():
                     server.asked.clear()
                     live.write_if_changed()
-
-
-def check_page(output: Path) -> None:
-    """Ends the command if a report of this name cannot be written."""
-    from mimetypes import MimeTypes  # without the types of the system, which differ
-
-    from ...base.file_writing import check_folder
-    from ...report.pages import is_one_file
-
-    is_page, suffix = is_one_file(output), output.suffix
-    is_other = MimeTypes().guess_type(output.name)[0] is not None or suffix.lower() == ".md"  # such as a picture
-    if is_other and not (is_page or output.is_dir()):
-        page = output.with_suffix(".html").name
-        fail(f"{output}: expected a page, such as {page}, or a directory, not a file of the kind {suffix}")
-    check_folder(output.parent if is_page else output)

@@ -13,7 +13,7 @@ from ...base.untrusted_text import json_text
 from ..app import exit_if_partial, fail, note, print_json, print_line, shown, warn
 from ..compare.place import print_placement
 from ..generate.generate import Generating, as_json, print_answers
-from ..look.report import Report, check_page
+from ..look.report import Report
 from ..options import ItemScoreOptions
 from ..parser import Option
 from ..suite_line import about_interval, print_origin
@@ -70,7 +70,9 @@ class Evaluate(Generating):
 
     def __call__(self) -> None:
         if self.page:
-            check_page(self.page)
+            from ...report.pages import check_output
+
+            check_output(self.page)
         suite = self.loaded_suite()
         models = self.models()
         if len(models) != 1 or self.watch is not None:
