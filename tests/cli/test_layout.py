@@ -238,18 +238,6 @@ def lines(capsys):
     return lambda: capsys.readouterr().err.splitlines()
 
 
-def test_a_log_has_a_line_for_each_tenth(log, clock, lines):
-    for done in range(1001):
-        clock.now = 6.0 * done
-        log._last_time = max(log._last_time, clock.now - 59)  # silence is another rule
-        log.events.n_answers = done
-        log.count(done, 1000)
-    result = lines()
-    assert len(result) == 10
-    assert result[0] == "100 of 1,000 answers, 0.2/s, 1 h 30 min left"
-    assert result[-1] == "1,000 of 1,000 answers, 0.2/s, 0 s left"
-
-
 @pytest.mark.parametrize(
     ("seconds", "part", "counts"), [(0.004, 1000, []), (30.0, 100_000, ["2", "4", "6", "8", "10"])]
 )

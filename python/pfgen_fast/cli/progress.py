@@ -16,16 +16,14 @@ if TYPE_CHECKING:
 
     from ..generation.events import Events, Trouble
 
-_SECONDS_BETWEEN_LINES = 5.0
-_LINES = 10
-_LONGEST_SILENCE_SECONDS = 60.0
+_SECONDS_BETWEEN_LINES = 60.0
 
 
 class Watch:
     """Counts the events of the call that is made within this context, and shows them on stderr.
 
-    On a terminal, there is a bar. Otherwise, there is a line for the first trouble of each kind, and from time to time
-    a line with all counts. With `quiet`, nothing is shown.
+    On a terminal, there is a bar. Otherwise, there is a line for the first trouble of each kind, and each minute a
+    line with all counts. With `quiet`, nothing is shown.
     """
 
     def __init__(self, what: str, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
@@ -35,7 +33,6 @@ class Watch:
         self.done = self.planned = 0
         self._what, self._quiet, self._clock = what, quiet, clock
         self._begin = self._last_time = clock()
-        self._last_done = 0
         self._stack = contextlib.ExitStack()
         self._show_bar: Callable[..., None] | None = None
 
@@ -68,11 +65,8 @@ class Watch:
         if self._show_bar is not None:
             self._show_bar(self.done, self.planned or None)
             return
-        silence = self._clock() - self._last_time
-        is_much = (self.done - self._last_done) * _LINES >= self.planned
-        is_time = silence >= _LONGEST_SILENCE_SECONDS or (silence >= _SECONDS_BETWEEN_LINES and is_much)
-        if is_time and not self._quiet:
-            self._last_time, self._last_done = self._clock(), self.done
+        if self._clock() - self._last_time >= _SECONDS_BETWEEN_LINES and not self._quiet:
+            self._last_time = self._clock()
             left = f", {duration((self.planned - self.done) / self._rate)} left" if self._rate else ""
             print_line(self._counts(f", {self._rate:,.1f}/s{left}"), to=sys.stderr)
 

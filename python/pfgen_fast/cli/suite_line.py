@@ -14,6 +14,7 @@ from .app import columns, fitted, folded, print_line, shown
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
+    from ..runs.verification import VerifiedRun
     from ..suite.suite import Suite
 
 
@@ -68,7 +69,7 @@ def print_origin(suite: Suite | None, signature: str | None = None, *, remark: s
         print_signature(signature)
 
 
-def print_origins(outcomes: Iterable[Outcome]) -> None:
+def print_origins(outcomes: Iterable[Outcome | VerifiedRun]) -> None:
     """Prints suites and signatures of runs, each once."""
     numbers: dict[tuple[Suite, str | None], int] = {}
     for outcome in outcomes:

@@ -30,6 +30,7 @@ class VerifiedRun:
     """The outcome of verifying one run."""
 
     run: RunFolder
+    suite: Suite
     n_answers: int  # number of answers that the oracle scored
     differences: tuple[str, ...]  # answers on which core and oracle disagree, one sentence each
     recorded: str  # state of its result.json, in one sentence
@@ -42,6 +43,20 @@ class VerifiedRun:
     def is_right(self) -> bool:
         """Whether nothing differs."""
         return not self.differences and not self.index_differences and self.is_recorded_right is not False
+
+    def to_dict(self) -> dict[str, Any]:
+        """All facts, for JSON."""
+        return {
+            "run": str(self.run.folder),
+            "suite": self.suite.name,
+            "signature": self.signature,
+            "right": self.is_right,
+            "n_answers": self.n_answers,
+            "differences": list(self.differences),
+            "index_differences": list(self.index_differences),
+            "recorded": self.recorded,
+            "recorded_right": self.is_recorded_right,
+        }
 
 
 class Verifier:
@@ -74,7 +89,8 @@ class Verifier:
         rows = self._rows(len(trials))
         recorded, is_right, signature = self._check_recorded(run)
         differences = tuple(self._differences(trials, rows, on_answer))
-        return VerifiedRun(run, len(rows), differences, recorded, is_right, self.index_differences, signature)
+        index = self.index_differences
+        return VerifiedRun(run, self.suite, len(rows), differences, recorded, is_right, index, signature)
 
     def _rows(self, n: int) -> list[int]:
         if self._sample is None or self._sample >= n:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...base.errors import PfgenError, TrialsError
-from ...base.table import LEAST, shortened
+from ...base.table import shortened
 from ...base.untrusted_text import counted
 from ...runs.items.by_subject import subject_record, subject_table
 from .. import app, options
-from ..parser import refuse_others
-from ..suite_line import about_interval, given_suite, print_origin, print_origins
+from ..parser import options_set, refuse_others
+from ..suite_line import about_interval, given_suite, print_origins
 from .options import ScoreOptions, are_tables
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from ...runs.verification import VerifiedRun, Verifier
     from ...suite.suite import Suite
 
+_OF_VERIFY = ["verify", "suite", "questions", "limit", "unknown_questions", "sample", "float_sum", "quiet", "as_json"]
 _HEADER = f"{'score':>7} {'±95 %':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
 
 
@@ -147,33 +147,31 @@ class Score(ScoreOptions):
         """Checks results and the index of each suite; the exit code is 1 if anything differs."""
         from ...runs.trials import find_runs
 
-        self.runs.prepare()
-        others = self.output, self.force, self.runs.by_subject, self.threads, self.runs.is_gate
-        are_usual = (self.profile, self.reasoning) == ("leaderboard", "keep")
-        if any(others) or not are_usual or are_tables(self.paths, self.tables, self.suite):
-            app.fail(
-                "--verify checks results of runs and writes nothing: combine it only with --suite, --questions, "
-                "--limit, --unknown-questions, --sample, --float-sum, --quiet and --json"
-            )
+        for option in options_set(self):
+            if option.field not in _OF_VERIFY:
+                app.fail(f"{option.label}: --verify checks results of runs and writes nothing: leave it out")
         runs, suite = find_runs(self.paths), given_suite(self.suite)
         verifiers: dict[Suite, Verifier] = {}
-        verdicts: list[tuple[VerifiedRun, Suite]] = []
+        verdicts: list[VerifiedRun] = []
         for run in runs:
             try:
                 verifier = self._verifier(run, suite, verifiers)
                 with app.counting(str(run.folder), quiet=self.quiet) as on_answer:
-                    verdicts.append((verifier.verify(run, on_answer), verifier.suite))
+                    verdicts.append(verifier.verify(run, on_answer))
             except PfgenError as error:
                 app.warn(str(error))
             else:
                 if not self.is_silent:
-                    _print_verdict(verdicts[-1][0])
+                    _print_verdict(verdicts[-1])
         if self.as_json:
-            app.print_json([_verdict_as_json(*item) for item in verdicts])
+            app.print_json([verdict.to_dict() for verdict in verdicts])
         elif not self.quiet:
-            _print_verdicts(verdicts, len(runs))
+            n_right = sum(verdict.is_right for verdict in verdicts)
+            n_answers = sum(verdict.n_answers for verdict in verdicts)
+            app.print_line(f"{n_right} of {counted(len(runs), 'run')} ok, {counted(n_answers, 'answer')} compared")
+            print_origins(verdicts)
         is_index_right = not any(verifier.index_differences for verifier in verifiers.values())
-        if not (is_index_right and all(verdict.is_right for verdict, _ in verdicts)):
+        if not (is_index_right and all(verdict.is_right for verdict in verdicts)):
             raise SystemExit(app.Exit.NO)
         app.exit_if_partial(len(verdicts) < len(runs))
 
@@ -215,27 +213,15 @@ def print_outcome(outcome: Outcome, *, is_first: bool = True) -> None:
         return
     if is_first:
         app.print_line((_HEADER, "bold"))
-    replaces = outcome.replaces and f"replaces a result: {app.shown(outcome.replaces)}"
-    remark = "up to date" if outcome.status == "current" else outcome.part or replaces
-    remark = f"  ({remark})" if remark else ""
-    room = app.rest(len(_HEADER) - len("run") + len(remark))
-    if room is not None and room < LEAST:
-        app.print_line(_row(outcome, room + len(remark)))
-        app.print_line((remark, "dim"))
-    else:
-        app.print_line(_row(outcome, room), (remark, "dim"))
-    app.note(*outcome.notes)
-
-
-def _row(outcome: Outcome, room: int | None) -> str:
-    """A line of the table, with room for the name of the run."""
-    name = shortened(app.shown(outcome.run.folder), room)
     assert outcome.summary is not None  # it is scored or up to date
     result, scores = outcome.summary, outcome.summary.scores
-    parts = (scores.total(metric) for metric in ("fluency", "truthfulness", "helpfulness"))
-    metrics = " ".join(f"{part:8.3f}" for part in parts)
+    parts = " ".join(f"{scores.total(metric):8.3f}" for metric in ("fluency", "truthfulness", "helpfulness"))
     interval = "–" if outcome.interval is None else outcome.interval.shown()
-    return f"{result.score:7.4f} {interval:8} {metrics} {result.length:7.1f}  {name}"
+    figures = f"{result.score:7.4f} {interval:8} {parts} {result.length:7.1f}  "
+    replaces = outcome.replaces and f"replaces a result: {app.shown(outcome.replaces)}"
+    remark = "up to date" if outcome.status == "current" else outcome.part or replaces
+    app.print_line(app.fitted(figures, outcome.run.folder, f"  ({remark})" if remark else ""))
+    app.note(*outcome.notes)
 
 
 def print_by_subject(outcomes: Iterable[Outcome]) -> None:
@@ -278,40 +264,11 @@ def outcome_as_json(outcome: Outcome, *, by_subject: bool = False) -> dict[str, 
 
 
 def _print_verdict(verdict: VerifiedRun) -> None:
-    mark = ("ok", "green") if verdict.is_right else ("differs", "red")
     answers = counted(verdict.n_answers, "answer")
     core = f"{len(verdict.differences)} of {answers} differ" if verdict.differences else f"core = oracle ({answers})"
     index = "the index differs" if verdict.index_differences else "index = files"
-    state = f"{core}; {index}; {app.shown(verdict.recorded)}"
-    name, width = app.shown(verdict.run.folder), app.columns()
-    if width is None or len(mark[0]) + 4 + len(name) + len(state) <= width:
-        app.print_line(mark, f"  {name}: {state}")
-    else:
-        app.print_line(mark, f"  {shortened(name, width - len(mark[0]) - 2)}")
-        for part in app.folded(state, width - 4, after="; ", indent=""):
-            app.print_line(f"    {part}")
+    mark = ("ok", "green") if verdict.is_right else ("differs", "red")
+    name = shortened(app.shown(verdict.run.folder), app.rest(len("differs  :")))
+    app.print_line(mark, f"  {name}: {core}; {index}; {app.shown(verdict.recorded)}")
     for difference in verdict.differences[:10]:
         app.print_line(f"    {app.shown(difference)}")
-
-
-def _print_verdicts(verdicts: Sequence[tuple[VerifiedRun, Suite]], n_runs: int) -> None:
-    n_right = sum(verdict.is_right for verdict, _ in verdicts)
-    n_answers = sum(verdict.n_answers for verdict, _ in verdicts)
-    app.print_line(f"{n_right} of {counted(n_runs, 'run')} ok, {counted(n_answers, 'answer')} compared")
-    for (suite, signature), n in Counter((suite, verdict.signature) for verdict, suite in verdicts).items():
-        which = counted(n, "run") + ("" if signature else ", no signature")
-        print_origin(suite, signature, remark=f" ({which})" if n < len(verdicts) else "")
-
-
-def _verdict_as_json(verdict: VerifiedRun, suite: Suite) -> dict[str, object]:
-    return {
-        "run": str(verdict.run.folder),
-        "suite": suite.name,
-        "signature": verdict.signature,
-        "right": verdict.is_right,
-        "n_answers": verdict.n_answers,
-        "differences": list(verdict.differences),
-        "index_differences": list(verdict.index_differences),
-        "recorded": verdict.recorded,
-        "recorded_right": verdict.is_recorded_right,
-    }
