@@ -6,7 +6,6 @@ Rule for the suite: docs/commands.md; `runs.checkout` implements it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.untrusted_text import counted
@@ -32,13 +31,6 @@ def suite_or_here(source: str | None) -> Suite:
     from ..runs.checkout import suite_here
 
     return given_suite(source) or suite_here()
-
-
-def source_or_here(source: str | None) -> str | Path:
-    """The argument of `Suite.load` for the suite of `suite_or_here`, which may have faults."""
-    from ..runs.checkout import suite_folder_here
-
-    return source or suite_folder_here()
 
 
 def fitting_suites(questions: Sequence[str]) -> list[str]:

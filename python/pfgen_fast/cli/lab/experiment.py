@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
@@ -58,9 +57,6 @@ Cluster = Annotated[
     Literal["model", "organisation", "none"],
     Option(..., "Treat runs of one model, or one organisation (the part before the slash), as dependent in intervals."),
 ]
-RunsOption = Annotated[
-    Literal["all", "best", "mean"], Option(..., "Use all runs of a model, the best run, or their mean.")
-]
 
 
 class ExperimentRelations:
@@ -80,7 +76,7 @@ class ExperimentRelations:
     paths: list[str] = Argument(
         ..., "Runs, as in the other experiments; or one leaderboard: a .csv file, or 'published'.", metavar="PATH..."
     )
-    runs: RunsOption = "all"
+    runs: Literal["all", "best", "mean"] = Option("all", "Use all runs of a model, the best run, or their mean.")
     cluster: Cluster = "model"
     seed: options.RandomSeed = 0
     call: Call
@@ -114,7 +110,6 @@ class ExperimentSets:
     chosen: list[str] | None = Option(
         None, "Compare this set. May be repeated. Default: the sets that most questions share.", "--set"
     )
-    runs: RunsOption = "all"
     cluster: Cluster = "model"
     call: Call
 
@@ -123,10 +118,7 @@ class ExperimentSets:
         from ...lab.experiments.sets import scores_by_set, sets
 
         runs = self.call.read(read_figures, self.paths)
-        by_set = scores_by_set(runs, self.chosen)
-        if self.runs != "all":
-            by_set = replace(by_set, runs=by_set.runs.one_per_model(self.runs))
-        self.call.finish(sets(by_set, cluster=self.cluster), runs)
+        self.call.finish(sets(scores_by_set(runs, self.chosen), cluster=self.cluster), runs)
 
 
 class ExperimentStability:

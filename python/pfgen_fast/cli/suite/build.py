@@ -38,18 +38,14 @@ class SuiteCompile:
 
     def __call__(self) -> None:
         from ...base.native import default_threads
-        from ...scoring.index import index_of, save_index
+        from ...scoring.index import save_index
         from ...suite.compiled import cached_path
 
-        suite, threads = suite_or_here(self.suite), self.threads or default_threads()
-        if self.output is None:
-            path = cached_path(suite.metadata_hash, self.profile)
-            compiled = index_of(suite, self.profile, threads)
-        else:
-            path = self.output
-            compiled = save_index(suite, self.profile, threads, path)
-        if path is None or not path.exists():
+        suite = suite_or_here(self.suite)
+        path = self.output or cached_path(suite.metadata_hash, self.profile)
+        if path is None:
             app.fail("no file can be written in the cache directory; name a file (-o)")
+        compiled = save_index(suite, self.profile, self.threads or default_threads(), path)
         n_states, n_bytes = sum(part.n_states for part in compiled), sum(part.n_bytes for part in compiled)
         if self.as_json:
             app.print_json({"path": str(path), "n_states": n_states, "n_bytes": n_bytes})

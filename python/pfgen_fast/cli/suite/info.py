@@ -9,7 +9,6 @@ from ...base.table import Column, Table
 from ...base.untrusted_text import counted
 from .. import app, options
 from ..parser import Argument, Option
-from ..suite_line import source_or_here
 
 if TYPE_CHECKING:
     from ...suite.questions import Question
@@ -126,10 +125,11 @@ class SuiteCheck:
 
     def __call__(self) -> None:
         from ...build.suite_check import held_out_table, hold_out, suite_warnings
+        from ...runs.checkout import suite_folder_here
         from ...suite.suite import Suite
         from ...suite.suite_reading import find_faults, slow_patterns
 
-        source = source_or_here(self.suite)
+        source = self.suite or suite_folder_here()
         faults, warnings, table = find_faults(source), [], held_out_table([])
         if not faults:
             suite = Suite.load(source)
