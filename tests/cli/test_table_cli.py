@@ -104,6 +104,22 @@ def test_a_table_on_stdin_is_json_lines_with_named_columns(call, table, monkeypa
         assert "a table on stdin needs --question-column, --answer-column and --output" in scored("Q07", *options)[2]
 
 
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_a_table_on_stdin_has_the_format_that_is_named(call, table, monkeypatch, kind):
+    content = CONTENT.replace(",", {"csv": ",", "tsv": "\t"}[kind])
+
+    def scored(content, *options):
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
+        return call("score", "-", "--input-format", kind, "-s", "mini", *options)
+
+    code, out, err = scored(content, *COLUMNS[2:], "-o", "out.csv")
+    assert (code, err, out.splitlines()[0]) == (0, "", "1 row scored: out.csv")
+    assert "     1        1\n" in scored(content.replace("my answer", "answer"))[1]
+    code, _, err = scored(content.replace("Q07", "Q98"), *COLUMNS[2:])
+    assert (code, f"stdin.{kind}, line 2, column 'question': unknown question 'Q98'" in err) == (2, True)
+    assert "--input-format is for a table on stdin" in call("score", table, "--input-format", "csv")[2]
+
+
 def test_a_missing_answer_names_the_option_for_it(call, tmp_path):
     (tmp_path / "in.jsonl").write_text('{"question": "Q07", "response": null}')
     code, _, err = call("score", tmp_path / "in.jsonl", "-s", "mini")

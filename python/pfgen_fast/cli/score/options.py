@@ -52,6 +52,9 @@ class TableScoring:
         metavar="CONDITION",
     )
     nulls: bool = Option(False, "Give missing answers null scores.")
+    input_format: Literal["csv", "tsv", "jsonl", "json", "parquet"] | None = Option(
+        None, "Read this format from stdin. Default: JSON lines."
+    )
     encoding: options.Encoding = None
     metrics: list[str] | None = Option(
         None,
@@ -123,7 +126,7 @@ class ScoreOptions:
 def are_tables(paths: Sequence[str], tables: TableScoring, suite: str | None) -> bool:
     """Whether the inputs are tables instead of runs: by their options or their names."""
     names_tables = tables.question_column, tables.answer_column, tables.columns, tables.where
-    others = tables.encoding, tables.metrics
+    others = tables.encoding, tables.input_format, tables.metrics
     return any(value is not None for value in (*names_tables, *others)) or all(_is_table(path, suite) for path in paths)
 
 

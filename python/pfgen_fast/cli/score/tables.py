@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import shutil
+import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...base.errors import PfgenError
+from ...base.file_reading import stdin
 from ...base.untrusted_text import counted, few_names
 from ...runs.checkout import checkout_of
 from ...suite.published import how_to_name_a_suite
@@ -47,10 +50,18 @@ def score_tables(command: ScoreOptions) -> None:
     scorer = _reference_scorer(command)
     path = command.paths[0]
     is_glob = glob.has_magic(path) and not os.path.lexists(path)
+    if command.tables.input_format and command.paths != [STDIN]:
+        app.fail("--input-format is for a table on stdin; the extension of a file names its format")
     if len(command.paths) > 1 or is_glob or _names_folder(path) or _names_folder(command.output or ""):
         _score_many(command, scorer)
+    elif command.tables.input_format:
+        with tempfile.TemporaryDirectory(prefix="pfgen-fast-") as folder:
+            source = Path(folder, f"stdin.{command.tables.input_format}")
+            with source.open("wb") as file:
+                shutil.copyfileobj(stdin(), file)
+            _score_one(command, scorer, str(source))
     else:
-        _score_one(command, scorer)
+        _score_one(command, scorer, path)
 
 
 def _names_folder(path: str) -> bool:
@@ -92,7 +103,7 @@ def _job(command: ScoreOptions, path: str, scorer: ReferenceScorer | None) -> Ta
     has_suite = scorer is not None or suite_name is not None or checkout_of(Path.cwd() / "run") is not None
     if path == STDIN and not (command.output and all(columns.values())):
         needed = "--reference-column" if scorer else "--question-column"
-        app.fail(f"a table on stdin needs {needed}, --answer-column and --output ('-' for stdout)")
+        app.fail(f"a table on stdin needs {needed}, --answer-column and --output ('-' for stdout), or --input-format")
     if path != STDIN and not (has_suite and all(columns.values())):
         head = first_rows(path, tables.encoding)
         names = [name for name in head.names if name]
@@ -159,9 +170,9 @@ def _score_many(command: ScoreOptions, scorer: ReferenceScorer | None) -> None:
     app.exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
 
 
-def _score_one(command: ScoreOptions, scorer: ReferenceScorer | None) -> None:
+def _score_one(command: ScoreOptions, scorer: ReferenceScorer | None, source: str) -> None:
     """Scores one table into another, or without a target prints the means of its models."""
-    source, target = command.paths[0], command.output
+    target = command.output
     if target and is_same(source, target):
         app.fail(f"{target}: is the input itself; give another output")
     if command.as_json and target == STDIN:
@@ -171,7 +182,7 @@ def _score_one(command: ScoreOptions, scorer: ReferenceScorer | None) -> None:
     with app.counting("rows", quiet=command.is_silent) as count:
         counts = score_table(source, target or means.add, job, on_batch=lambda done: count(done, None))
     if command.as_json:
-        record = _as_json(FileOutcome(FileTask(source, "", target or ""), "scored", *counts), job)
+        record = _as_json(FileOutcome(FileTask(command.paths[0], "", target or ""), "scored", *counts), job)
         models = {} if target else {"output": None, "models": [model.to_dict() for model in means.models()]}
         app.print_json([record | models])
     elif not command.quiet and target != STDIN:
