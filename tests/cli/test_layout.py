@@ -51,7 +51,6 @@ def commands(checkout):
         ["explain", "-q", "Q07", "-a", ANSWER],
         ["score", "--verify", result, "--sample", 2],
         ["sweep", "-e", "ngram", "-n", 2, "--order", 2, "--order", 3, "--dry-run", "-o", created],
-        ["prompts", "--trials", 1, "-o", checkout / "prompts.jsonl"],
         ["suite", "info", checkout / "data"],
         ["suite", "check"],
         ["suite", "compile"],

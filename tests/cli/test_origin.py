@@ -43,7 +43,6 @@ LINES = {
     "score --verify": "{result} --sample 1",
     "generate": NGRAM,
     "sweep": f"{NGRAM} --order 2 --order 3",
-    "prompts": "-o {out}/prompts.jsonl",
     "suite check": "",
     "suite compile": "",
     "experiment relations": EXPERIMENT,

@@ -57,7 +57,6 @@ def test_a_batch_becomes_a_run_by_the_command_alone(mini, tmp_path, monkeypatch,
     digits = asked[0]["custom_id"][:7]
     assert (code, err) == (
         3,
-        "note: tokens: 100 in prompts, 20 in replies\n"
         f"error: out.jsonl, line 7 ({digits}-trial_002-Q02): failed with HTTP 429: slow\\u001b[2J\n"
         "error: trial 2: no usable answer to Q02\n",
     )

@@ -206,7 +206,7 @@ def _explained(parameter: Parameter) -> str:
     text, default = parameter.help, parameter.default
     if default is ...:
         return f"{text} [required]"
-    is_shown = parameter.show_default and default is not None and default is not False and default != ""
+    is_shown = default is not None and default is not False and default != ""
     shown = f"{default:g}" if isinstance(default, float) else default
     return f"{text} [default: {shown}]" if is_shown else text
 

@@ -113,10 +113,10 @@ Tags = Annotated[
     list[str] | None,
     Option(
         ...,
-        "Also treat text between these tags as reasoning, such as <think> </think>. May be repeated.",
+        "Also treat text between these tags as reasoning, such as '<think> </think>'. May be repeated.",
         "--reasoning-tags",
-        metavar="OPEN CLOSE",
-        n_values=2,
+        parser=str.split,
+        metavar="'OPEN CLOSE'",
         group="Reasoning",
     ),
 ]
@@ -138,8 +138,7 @@ class ReasoningOptions:
         """The options as the library takes them."""
         from ..generation.setting import Reasoning
 
-        pairs: Any = tuple(self.reasoning_tags or ())
-        return Reasoning(self.reasoning == "keep", pairs, self.reasoning_tokens)
+        return Reasoning.of(vars(self))
 
 
 JudgeTemperature = Annotated[

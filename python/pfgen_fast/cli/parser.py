@@ -58,10 +58,8 @@ class Parameter:
         min: The lowest number.
         max: The highest number.
         parser: Converts a text to the value, or to a list of values, or raises BadValue. Default: by type.
-        n_values: The number of values; if more than one, they become a tuple.
         group: The title of the option's section in --help. Default: `help_group` of the class.
         for_input: The kind of input that the option is for; see `refuse_others`. Default: `for_input` of the class.
-        show_default: Whether --help shows the default.
         is_option: Whether it is an option.
     """
 
@@ -71,10 +69,8 @@ class Parameter:
     min: float | None = None
     max: float | None = None
     parser: Callable[[str], Any] | None = None
-    n_values: int = 1
     group: str | None = None
     for_input: Literal["runs", "tables"] | None = None
-    show_default: bool = True
     is_option: bool = True
     # ---
     field: str = ""
@@ -263,15 +259,13 @@ def _options(cls: Any, words: deque[str], texts: deque[str]) -> Iterator[tuple[P
                 words.appendleft(f"-{text}")
             yield option, name not in option.off_names
             continue
-        parts = [text] if equals else []
-        while len(parts) < option.n_values:
+        if not equals:
             if not words or words[0].partition("=")[0] in (*options, *HELP_NAMES):
                 shown = in_one_line(words[0]) if words else ""
                 got = f", got the option {shown}; {name}={shown} makes it the value" if words else ""
                 raise UsageError(f"{name}: expected a value, {option.metavar}{got}")
-            parts.append(words.popleft())
-        converted = tuple(map(option.converted, parts))
-        yield option, converted[0] if option.n_values == 1 else converted
+            text = words.popleft()
+        yield option, option.converted(text)
 
 
 def _built(cls: Any, values: dict[Parameter, Any]) -> Any:

@@ -153,7 +153,6 @@ class ServerForm(ABC):
     omit: Sequence[str] = field(default=(), kw_only=True)  # parameters that requests omit; see `OMITTED`
     extra_body: Mapping[str, Any] | None = field(default=None, kw_only=True)  # merged into the body of each request
 
-    disabled_by: ClassVar[str] = ""  # part of requests that disables reasoning
     other_names: ClassVar[Mapping[str, Sequence[str]]] = {}  # further keys for the parameters in `OMITTED`
     final_refusals: ClassVar[tuple[str, ...]] = ()  # texts in refusals after which the server refuses all requests
     refusals_of_one: ClassVar[tuple[str, ...]] = ()  # texts in refusals because of the content of one request

@@ -123,12 +123,7 @@ class Generating:
 
     def run(self, suite: Suite, model: str | None, engine_settings: Mapping[str, Any]) -> Generated:
         """Generates the answers that the run of a model lacks."""
-        from ...generation.engines.engine_registry import HOSTED
-        from ...generation.engines.hosted import REQUEST_FORMS
-
         generation = self.generation(model, engine_settings)
-        if engine_settings.get("enable_thinking") is False and self.engine in HOSTED and not self.is_silent:
-            note(f"--disable-thinking sends {REQUEST_FORMS[self.engine].disabled_by}")
         watch = Watch("answers", quiet=self.is_silent)
         with watch:
             return generation.run(
@@ -225,10 +220,7 @@ class Generate(Generating):
         from ...generation.batch_api import read_batch
 
         generation = self.generation(self.model, self.engine_settings)
-        answers = read_batch(generation, suite, self.read_batch or [], output=self.output)
-        if answers.events.n_prompt_tokens and not self.is_silent:
-            note(str(answers.events))
-        return answers
+        return read_batch(generation, suite, self.read_batch or [], output=self.output)
 
 
 class Prompts:
@@ -248,16 +240,14 @@ class Prompts:
     mode: options.ModeChoice = Option("completion", "Print texts to continue, one user message, or a chat.")
     trials: int = Option(1, "Ask each question this often.", "-n", min=1)
     prompt_options: PromptOptions
-    output: options.OutputFile = None
-    quiet: Quiet = False
 
     def __call__(self) -> None:
-        from ...base.file_writing import writing_stdout, writing_whole
+        from ...base.file_writing import writing_stdout
         from ...generation.generating import Generation
 
         setting = Generation.of("openai", model="", mode=self.mode, **self.prompt_options.arguments).setting
         suite = suite_or_here(self.suite).only(self.questions or (), limit=self.limit)
-        with writing_stdout() if self.output is None else writing_whole(self.output) as file:
+        with writing_stdout() as file:
             for trial in range(1, self.trials + 1):
                 for task in setting.tasks(suite, trial):
                     record = {name: getattr(task, name) for name in ("question_id", "question", "trial", "seed")}
@@ -265,9 +255,5 @@ class Prompts:
                     messages = task.prompt.messages
                     record |= {"prompt": task.prompt.text} if messages is None else {"messages": messages}
                     file.write(f"{json_text(record)}\n".encode())
-        if self.output and not self.quiet:
-            written = f"{counted(self.trials * len(suite), 'prompt')} written: "
-            print_line(fitted(written, self.output))
-            print_origin(suite)
-        elif self.suite is None and not self.quiet:
+        if self.suite is None:
             note(f"suite: {suite.name}")

@@ -108,18 +108,14 @@ class Sweep:
             return
         watch = Watch("answers", quiet=is_silent)
         measured = []
-        try:
-            with watch:
-                for point in sweep_over(
-                    loaded, points, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
-                ):
-                    measured.append(point)
-                    app.warn(*point.problems)
-                    replies = point.replies.problems if point.replies else ()
-                    app.caution(*(f"{point.point.name}: {problem}" for problem in replies))
-        finally:  # a stopped sweep shows what it has measured
-            if not is_silent and (scored := [point for point in measured if point.intervals]):
-                app.print_table(sweep_table(scored))
+        with watch:
+            for point in sweep_over(
+                loaded, points, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
+            ):
+                measured.append(point)
+                app.warn(*point.problems)
+                replies = point.replies.problems if point.replies else ()
+                app.caution(*(f"{point.point.name}: {problem}" for problem in replies))
         table = sweep_table(measured)
         if self.table is not None:
             _write(table, self.table)
@@ -128,6 +124,8 @@ class Sweep:
                 [{**row, "n_new": point.n_new} for row, point in zip(table.to_dicts(), measured, strict=True)]
             )
         elif not self.quiet:
+            if scored := [point for point in measured if point.intervals]:
+                app.print_table(sweep_table(scored))
             if n_existing := sum(point.n_existing for point in measured):
                 note_existing(
                     n_existing, min((point.oldest_answer for point in measured if point.oldest_answer), default="")
@@ -141,8 +139,6 @@ class Sweep:
         """The parameters of the grid."""
         values = {name: value for name, value in vars(self).items() if name not in _OF_THE_COMMAND}
         values |= chosen(values.pop("engine_options"))
-        if self.reasoning_tags:
-            values["reasoning_tags"] = [tag for pair in self.reasoning_tags for tag in pair]
         return {name: value for name, value in values.items() if value is not None}
 
 

@@ -64,7 +64,6 @@ class Leaderboard:
         "Choose the format; --json and csv have full precision and 95 % intervals. Default: a table on a terminal, "
         "markdown otherwise.",
         "-f",
-        show_default=False,
     )
     update_file: Path | None = Option(None, "Replace the table between this file's leaderboard comments.", "--update")
     output: options.OutputFile = None

@@ -52,7 +52,6 @@ class RequestForm(ServerForm):
     chat_template_kwargs: Mapping[str, Any] | None = None  # variables of the chat template
     reasoning_effort: str | None = None  # such as `low`; the possible values depend on the server
 
-    disabled_by: ClassVar[str] = f"{NO_THINK.strip()} at the beginning of each prompt"
     other_names: ClassVar[Mapping[str, Sequence[str]]] = {"max_tokens": MAX_TOKENS_NAMES[1:]}
     final_refusals: ClassVar[tuple[str, ...]] = ("insufficient_quota",)
     refusals_of_one: ClassVar[tuple[str, ...]] = ("content_filter",)
@@ -187,7 +186,6 @@ class AnthropicForm(ServerForm):
     enable_thinking: bool | None = None
     thinking_budget: int | None = None  # maximum number of reasoning tokens, which are added to those of the answer
 
-    disabled_by: ClassVar[str] = "thinking: disabled"
     other_names: ClassVar[Mapping[str, Sequence[str]]] = {"stop": ("stop_sequences",)}
     final_refusals: ClassVar[tuple[str, ...]] = ("credit balance is too low",)
 
