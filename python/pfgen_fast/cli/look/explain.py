@@ -65,7 +65,12 @@ class Explain:
             return
         print_line((shown(asked.question_id), "bold"), f" {shown(asked.question)}")
         _print_answer(explanation)
-        _print_scores(explanation)
+        scores, helpfulness = explanation.scores, explanation.scores["helpfulness"]
+        fluency, truthfulness = (add_up(scores[part].values()) for part in ("fluency", "truthfulness"))
+        print_line(
+            (f"score {scores['average']:.5f}", "bold"),
+            f" = (fluency {fluency:.6f} + truthfulness {truthfulness:.6f} + helpfulness {helpfulness:.5f}) / 3\n",
+        )
         _print_keywords(explanation)
         _print_sets(explanation)
         print_origin(suite, signature)
@@ -77,7 +82,8 @@ def _print_answer(explanation: Explanation) -> None:
     for i, (character, cover) in enumerate(zip(explanation.answer, explanation.cover, strict=False)):
         if i == cut and cut < len(explanation.answer):
             parts.append(("┊", "bold"))
-        parts.append((harmless(character), _style(cover)))
+        style = "dim" if cover is None else "red strike" if cover < THRESHOLD else "bold" if cover > 0.1 else ""
+        parts.append((harmless(character), style))
     rest = len(explanation.answer) - len(explanation.cover)
     if rest > 0:
         parts.append((f" … {rest} more code points, which are not scored", "dim"))
@@ -98,21 +104,6 @@ def _print_answer(explanation: Explanation) -> None:
         print_line(f"{shown(explanation.normalised)}\n")
 
 
-def _style(cover: float | None) -> str:
-    if cover is None:
-        return "dim"
-    return "red strike" if cover < THRESHOLD else "bold" if cover > 0.1 else ""
-
-
-def _print_scores(explanation: Explanation) -> None:
-    scores = explanation.scores
-    fluency, truthfulness = add_up(scores["fluency"].values()), add_up(scores["truthfulness"].values())
-    print_line(
-        (f"score {scores['average']:.5f}", "bold"),
-        f" = (fluency {fluency:.6f} + truthfulness {truthfulness:.6f} + helpfulness {scores['helpfulness']:.5f}) / 3\n",
-    )
-
-
 def _print_sets(explanation: Explanation) -> None:
     """Prints the sets side by side, as many as fit the terminal."""
     heads = ("fluency", "truthfulness", f"best prefix, {explanation.question.unit}s", "discount", "baseline")
@@ -128,11 +119,10 @@ def _print_sets(explanation: Explanation) -> None:
 
 def _of_set(part: SetExplanation) -> list[str]:
     """The cells of one set, from top to bottom."""
-    figures = f"{part.fluency:.6f}", f"{part.truthfulness:.6f}", str(part.best_prefix)
-    orders = [
-        f"{f'{known}/{n}':>7} {value:6}" for (known, n), value in zip(part.known_by_order, part.by_order, strict=True)
-    ]
-    return [*figures, f"{part.discount:.2f}", f"{part.baseline:.2f}", *orders]
+    orders = zip(part.known_by_order, part.by_order, strict=True)
+    figures = [f"{part.fluency:.6f}", f"{part.truthfulness:.6f}", str(part.best_prefix)]
+    figures += [f"{part.discount:.2f}", f"{part.baseline:.2f}"]
+    return figures + [f"{f'{known}/{n}':>7} {value:6}" for (known, n), value in orders]
 
 
 def _print_keywords(explanation: Explanation) -> None:
