@@ -264,8 +264,8 @@ def test_speed_and_time_left_count_new_answers_only(log, clock, lines):
     clock.now = 60.0
     log.events.n_answers = 30
     log.count(930, 1000)
-    assert lines() == ["930 of 1,000 answers, 0.5/s, 2 min 20 s left"]
-    assert log.summary() == "930 of 1,000 answers, 30 new in 1 min 0 s (0.5/s)"
+    assert lines() == ["930 of 1,000 answers, 0.5/s, 0:02:20 left"]
+    assert log.summary() == "930 of 1,000 answers, 30 new in 0:01:00 (0.5/s)"
 
 
 def command(server, output, *more):
@@ -291,7 +291,7 @@ def test_generate_says_what_happened(call, tmp_path):
         "note: empty answer: the answer is empty",
     ]
     counts = "1 rate limit, 1 server error, 1 empty answer, (paused 0 s as asked, )?2 sent again"
-    assert re.fullmatch(rf"8 of 8 answers, 8 new in \d+ s \([\d.,]+/s\); {counts}", summary)
+    assert re.fullmatch(rf"8 of 8 answers, 8 new in 0:00:\d+ \([\d.,]+/s\); {counts}", summary)
 
 
 @pytest.mark.slow
@@ -312,5 +312,5 @@ def test_a_command_that_ends_after_trouble_says_what_happened_before(call, tmp_p
     assert code == 2
     note, summary, error = err.splitlines()
     assert note == "note: server error: HTTP 500: oops"
-    assert re.fullmatch(r"0 of 8 answers, 0 new in \d+ s; 10 server errors, 10 given up", summary)
+    assert re.fullmatch(r"0 of 8 answers, 0 new in 0:00:\d+; 10 server errors, 10 given up", summary)
     assert "10 requests in a row have failed" in error

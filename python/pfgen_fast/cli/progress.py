@@ -6,6 +6,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ..base.untrusted_text import counted
@@ -67,7 +68,7 @@ class Watch:
             return
         if self._clock() - self._last_time >= _SECONDS_BETWEEN_LINES and not self._quiet:
             self._last_time = self._clock()
-            left = f", {duration((self.planned - self.done) / self._rate)} left" if self._rate else ""
+            left = f", {_time((self.planned - self.done) / self._rate)} left" if self._rate else ""
             print_line(self._counts(f", {self._rate:,.1f}/s{left}"), to=sys.stderr)
 
     @property
@@ -78,7 +79,7 @@ class Watch:
     def summary(self) -> str:
         """All counts, in one line."""
         speed = f" ({self._rate:,.1f}/s)" if self.events.n_answers else ""
-        return self._counts(f", {self.events.n_answers:,} new in {duration(self._clock() - self._begin)}{speed}")
+        return self._counts(f", {self.events.n_answers:,} new in {_time(self._clock() - self._begin)}{speed}")
 
     def _counts(self, speed: str) -> str:
         events = str(self.events)
@@ -92,11 +93,5 @@ def note_existing(n_answers: int, when: str) -> None:
     note(f"{counted(n_answers, 'answer')} existed already{since}; {changed}")
 
 
-def duration(seconds: float) -> str:
-    """Formats a time in seconds."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600:,} h {whole % 3600 // 60} min"
+def _time(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

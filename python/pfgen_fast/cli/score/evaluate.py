@@ -105,15 +105,11 @@ class Evaluate(Generating):
         known, settings = engine_options(self.engine), self.engine_settings
         option = "path" if "path" in known else "served_model"
         if self.model is None or option not in known or option in settings:  # names only
-            patterns = [name for name in self.model or () if "*" in name or "?" in name]
-            if patterns or self.watch is not None:
-                reason = f"the engine {self.engine} loads no weights"
-                if option in settings:
-                    reason = f"--{option.replace('_', '-')} names the weights"
-                elif self.model is None:
-                    reason = "no checkpoints to look for"
-                about = patterns[0] if patterns else "--watch"
-                app.fail(f"{about}: {reason}; expected the name of a model, without --watch")
+            if self.watch is not None or any("*" in name or "?" in name for name in self.model or ()):
+                app.fail(
+                    f"--watch and patterns need -m DIRECTORY and an engine that loads or requests it, not {self.engine}"
+                    + (f" with --{option.replace('_', '-')}" if option in settings else "")
+                )
             return [_Model(name) for name in self.model] if self.model else [_Model(None)]
         models = []
         for name in dict.fromkeys(self.model):
