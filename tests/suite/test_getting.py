@@ -166,16 +166,10 @@ def test_a_kill_leaves_no_suite_and_the_next_call_goes_on(suites_home, tmp_path)
     assert len(Suite.load("pfgen-bench")) == 8
 
 
-def test_a_directory_with_other_files_is_not_replaced(suites_home, tmp_path):
-    checkout = write_checkout(tmp_path / "checkout")
-    (tmp_path / "empty").mkdir()
-    for name in ("new", "empty"):
-        assert get_suite("pfgen-bench", source=checkout, output=tmp_path / name).folder == tmp_path / name
-        assert get_suite("pfgen-bench", source=checkout, output=tmp_path / name).n_fetched == 0
-    (tmp_path / "new" / "Q03.json").unlink()
-    with pytest.raises(SuiteError, match="new: exists and does not hold the whole of pfgen-bench; name a new"):
-        get_suite("pfgen-bench", source=checkout, output=tmp_path / "new")
-    assert get_suite("pfgen-bench", source=tmp_path / "empty").n_fetched == len(FILES)  # from a fetched suite
+def test_a_fetched_suite_is_a_source(suites_home, tmp_path):
+    folder = get_suite("pfgen-bench", source=write_checkout(tmp_path / "checkout")).folder
+    folder.rename(tmp_path / "fetched")
+    assert get_suite("pfgen-bench", source=tmp_path / "fetched").n_fetched == len(FILES)
 
 
 def test_a_source_without_a_copy_is_named(suites_home, tmp_path):

@@ -181,7 +181,6 @@ def get_suite(
     name: str,
     *,
     source: str | Path | None = None,
-    output: str | Path | None = None,
     on_file: Callable[[int, int], None] = lambda done, total: None,
 ) -> FetchedSuite:
     """Fetches a published suite, so that `Suite.load(name)` finds it; does nothing if it is there.
@@ -189,18 +188,15 @@ def get_suite(
     Args:
         name: The name of the suite, `"pfgen-bench"`.
         source: A checkout, a fetched suite, or the base address of a mirror; by default the published address.
-        output: A directory to write instead of that in the user's data directory; it must be new or empty.
         on_file: Is called with the number of complete files and of all files.
 
     Raises:
         SuiteError: A file cannot be had, or is not the published one. Complete files are kept for the next call.
     """
     suite = published_suite(name)
-    folder = (suites_folder() / suite.name if output is None else Path(output)).absolute()
+    folder = suites_folder() / suite.name
     if not _lacking(suite, _complete(suite, folder)):
         return FetchedSuite(suite, folder, 0)
-    if output is not None and folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise SuiteError(f"{folder}: exists and does not hold the whole of {suite.name}; name a new directory")
     shown = str(source or suite.base_url)
     return install(suite, folder, partial(_read, suite, source), source=shown, on_file=on_file)
 
@@ -311,7 +307,7 @@ def _check_space(suite: PublishedSuite, wanted: Sequence[PublishedFile], folder:
     if free < n_bytes:
         raise SuiteError(
             f"{folder.parent}: the disk has {free / 1e6:,.1f} MB free, and the suite takes {n_bytes / 1e6:,.1f} MB; "
-            "free some space, or name another directory (--output, PFGEN_FAST_HOME)"
+            "free some space, or name another directory (PFGEN_FAST_HOME)"
         )
 
 
