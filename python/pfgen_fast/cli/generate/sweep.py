@@ -99,10 +99,8 @@ class Sweep:
         loaded = suite_or_here(self.suite).only(self.questions or (), limit=self.limit)
         is_silent = self.quiet or self.as_json
         if not is_silent:
-            for why in dict.fromkeys(
-                f"mode {point.setting.mode}: {point.why_mode}" for point in points if point.why_mode
-            ):
-                app.note(f"{why}; --mode chooses another")
+            reasons = dict.fromkeys((point.setting.mode, point.why_mode) for point in points if point.why_mode)
+            app.note(*(f"mode {mode}: {why}; --mode chooses another" for mode, why in reasons))
         if self.dry_run:
             _list(points, loaded, self.output, as_json=self.as_json)
             return
@@ -124,12 +122,10 @@ class Sweep:
                 [{**row, "n_new": point.n_new} for row, point in zip(table.to_dicts(), measured, strict=True)]
             )
         elif not self.quiet:
-            if scored := [point for point in measured if point.intervals]:
-                app.print_table(sweep_table(scored))
-            if n_existing := sum(point.n_existing for point in measured):
-                note_existing(
-                    n_existing, min((point.oldest_answer for point in measured if point.oldest_answer), default="")
-                )
+            app.print_table(table)
+            if existing := [point for point in measured if point.n_existing]:
+                oldest = min(point.oldest_answer for point in existing)
+                note_existing(sum(point.n_existing for point in existing), oldest)
             app.print_line((about_interval("trials"), "dim"))
             print_origin(loaded, next((point.signature for point in measured if point.signature), None))
         app.exit_if_partial(any(point.problems for point in measured))
