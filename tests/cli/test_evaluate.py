@@ -1,6 +1,8 @@
 """`pfgen-fast evaluate`: one command with the files of its four steps, and its notes where a step is not possible."""
 
 import json
+import os
+import re
 import shutil
 from types import SimpleNamespace
 
@@ -46,6 +48,15 @@ def test_a_run_is_made_scored_placed_and_reported(call, field):
     assert {path: path.read_bytes() for path in folder.iterdir()} == files
 
 
+def test_its_interval_over_trials_is_that_of_sweep(call, field):
+    lines = call(*RUN[:-1], "12")[1].splitlines()
+    (point,) = json.loads(call("sweep", *RUN[1:-1], "12", "--json")[1])
+    (line,) = [line for line in lines if line.startswith("12 trials: ")]
+    half_width, later = map(float, re.findall("±([0-9.]+)", line))
+    assert f"the expected score on these questions lies within ±{point['score_half_width']:.4f} (95 %" in line
+    assert later == pytest.approx(half_width * (12 / 100) ** 0.5, rel=0.1)
+
+
 @pytest.mark.slow
 def test_its_figures_are_those_of_json_and_it_goes_on(call, field):
     first = json.loads(call(*RUN, "--json", "--report", "page.html")[1])
@@ -83,13 +94,13 @@ def quick(tmp_path, mini, monkeypatch):
 
 @pytest.mark.slow
 def test_a_quick_run_is_placed_on_its_questions_and_says_what_that_costs(call, field, quick):
-    code, out, _ = call(*RUN, "--quick")
+    code, out, err = call(*RUN, "--quick")
     lines = out.splitlines()
     placed = next(number for number, line in enumerate(lines) if ", rank " in line)
     assert (code, lines[0].split(":")[0], " of 7, between " in lines[placed]) == (0, "18 new answers", True)
     assert "  6 of 8 questions: all runs are ranked and compared on these questions only" in lines
     assert any(line.startswith("  6 questions cost precision: ") for line in lines)
-    assert not list((field / "result").rglob("report.html"))
+    assert err.splitlines()[-1].startswith("note: not reported: the run has some questions of the suite only")
     (record,) = json.loads(call("place", "result", "--json")[1])
     assert f"rank {record['rank']} of 7," in lines[placed]
     assert json.loads(call(*RUN, "--quick", "--json")[1])["placement"] == record
@@ -106,9 +117,9 @@ def test_quick_questions_are_those_of_the_published_suite(call, field):
 
 
 def test_some_questions_are_placed_but_not_reported(call, field):
-    code, out, _ = call(*RUN, "--limit", "2")
+    code, out, err = call(*RUN, "--limit", "2")
     assert (code, "2 of 8 questions: all runs are ranked" in out) == (0, True)
-    assert not list((field / "result").rglob("report.html"))
+    assert err.splitlines()[-1].startswith("note: not reported: ")
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_any_answer(call, tmp_path, monkeypatch):
@@ -240,6 +251,7 @@ def test_watch_evaluates_checkpoints_when_they_are_complete(run_all, training, m
         looks.append(seconds)
         if len(looks) == 1:
             (training / "step-300").mkdir()
+            os.utime(training / "step-300", (4e9, 4e9))  # by a clock that is wrong
             monkeypatch.setattr(evaluate, "SETTLED_SECONDS", 60)
         elif len(looks) == 2:
             monkeypatch.setattr(evaluate, "SETTLED_SECONDS", 0)
@@ -247,9 +259,11 @@ def test_watch_evaluates_checkpoints_when_they_are_complete(run_all, training, m
             raise KeyboardInterrupt
 
     monkeypatch.setattr(evaluate.time, "sleep", sleep)
-    out, _, requested = run_all("-m", "training/step-*", "--watch", "5")
+    out, err, requested = run_all("-m", "training/step-*", "--watch", "5")
     assert (looks, rows(out)) == ([5, 5, 5], ["5", "10", "200", "300"])
     assert requested[-1] == "training/step-300"
+    assert "note: training/step-300: changed 0 s ago, waiting until it is 60 s old" in err
+    assert err.count("waiting") == 1
 
 
 @pytest.mark.models

@@ -62,7 +62,7 @@ def test_the_command_writes_one_file(call, tmp_path):
     table, page = tmp_path / "scores.csv", tmp_path / "page.html"
     table.write_text("item,model,score\n" + "".join(f"{n % 8},{'ab'[n // 8]},{n % 3}\n" for n in range(16)))
     code, out, _ = call("report", table, "-o", page)
-    assert (code, out.startswith(f"2 models: {page} (")) == (0, True)
+    assert (code, out.startswith(f"2 models: {page}")) == (0, True)
     for arguments in (("-o", tmp_path / "folder"), ("--markdown",)):
         assert "a table of scores becomes a page in one file" in call("report", table, *arguments)[2]
     assert "it is for tables: --metric" in call("report", tmp_path, "--metric", "x", "-o", page)[2]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ...base.errors import PfgenError
 from ...base.untrusted_text import json_text
-from .. import app
+from ..app import exit_if_partial, fail, note, print_json, print_line, shown, warn
 from ..compare.place import print_placement
 from ..generate.generate import Generating, as_json, print_answers
 from ..look.report import Report
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from ...runs.leaderboard import Entry
     from ...runs.placement import Placement
     from ...runs.run_scorer import Outcome
+    from ...runs.trials import RunFolder
     from ...suite.suite import Suite
 
+_USUAL_TRIALS = 100  # of the published runs
 SETTLED_SECONDS = 60.0
 """How long a checkpoint must be unchanged before --watch takes it as complete."""
 
@@ -79,10 +81,12 @@ class Evaluate(Generating):
         (model,) = models
         evaluated = self.evaluated(model, suite)
         if self.as_json:
-            app.print_json(evaluated.record())
-        elif not self.quiet and evaluated.page is not None:
-            app.print_line(f"report: {app.shown(evaluated.page)}")
-        app.exit_if_partial(evaluated.is_partial)
+            print_json(evaluated.record())
+        elif not self.quiet and evaluated.entry is not None:
+            _print_precision(evaluated.generated.run, suite)
+            if evaluated.page is not None:
+                print_line(f"report: {shown(evaluated.page)}")
+        exit_if_partial(evaluated.is_partial)
 
     def loaded_suite(self) -> Suite:
         """The suite with the chosen questions, or with those of --quick."""
@@ -92,9 +96,9 @@ class Evaluate(Generating):
         if not self.quick:
             return suite
         if self.questions or self.limit is not None:
-            app.fail("--quick: expected without --questions and --limit, because it chooses the questions")
+            fail("--quick: expected without --questions and --limit, because it chooses the questions")
         if suite.metadata_hash != quick.metadata_hash:
-            app.fail(f"--quick: {suite.name} is not pfgen-bench, the suite of its questions; --questions chooses some")
+            fail(f"--quick: {suite.name} is not pfgen-bench, the suite of its questions; choose some with --questions")
         return suite.only(quick.questions)
 
     def models(self) -> list[_Model]:
@@ -106,7 +110,7 @@ class Evaluate(Generating):
         option = "path" if "path" in known else "served_model"
         if self.model is None or option not in known or option in settings:  # names only
             if self.watch is not None or any("*" in name or "?" in name for name in self.model or ()):
-                app.fail(
+                fail(
                     f"--watch and patterns need -m DIRECTORY and an engine that loads or requests it, not {self.engine}"
                     + (f" with --{option.replace('_', '-')}" if option in settings else "")
                 )
@@ -118,7 +122,7 @@ class Evaluate(Generating):
             if checkpoints is None or (not checkpoints and option != "path" and Path(name).is_dir()):
                 models.append(_Model(name))
             elif not checkpoints and self.watch is None:
-                app.fail(f"{name}: no directory of weights; expected one such as my-training/checkpoint-100")
+                fail(f"{name}: no directory of weights; expected one such as my-training/checkpoint-100")
             else:
                 models += [_Model(None, checkpoint, option) for checkpoint in checkpoints]
         return models
@@ -135,13 +139,15 @@ class Evaluate(Generating):
             print_outcome(outcome)
         if not is_silent:
             if outcome is not None and outcome.interval:
-                app.print_line((about_interval("questions"), "dim"))
+                print_line((about_interval("questions"), "dim"))
             print_origin(suite)
         if outcome is None or outcome.status == "failed":
             return _Evaluated(generated, suite, outcome)
         entry = entry_of_outcome(outcome)
         placement = self.placed(entry, suite, is_silent=is_silent)
         if suite.whole is not None:
+            if not is_silent:
+                note("not reported: the run has some questions of the suite only, so it has no result.json")
             return _Evaluated(generated, suite, outcome, entry, placement)
         page = (not is_series and self.page) or generated.folder / "report.html"
         if not (is_series and outcome.status == "current" and page.exists()):
@@ -151,6 +157,8 @@ class Evaluate(Generating):
     def evaluate_all(self, suite: Suite) -> None:
         """Evaluates several models, each once, and with --watch the checkpoints that appear later."""
         done: dict[str, float] = {}  # the time of the last change, by label
+        told: set[str] = set()
+        seen: dict[tuple[str, float], float] = {}  # when this command first saw a change, whose time may be wrong
         folders: list[Path] = []
         is_partial = False
         while True:
@@ -160,20 +168,27 @@ class Evaluate(Generating):
                     changed = model.changed()
                 except OSError:  # the directory was removed
                     continue
-                is_settled = self.watch is None or time.time() - changed >= SETTLED_SECONDS
-                if done.get(model.label) == changed or not is_settled:
+                if done.get(model.label) == changed:
+                    continue
+                now = time.monotonic()
+                age = max(time.time() - changed, now - seen.setdefault((model.label, changed), now))
+                if self.watch is not None and age < SETTLED_SECONDS:
+                    if not self.quiet and model.label not in told:
+                        since = f"changed {age:.0f} s ago"
+                        note(f"{model.label}: {since}, waiting until it is {SETTLED_SECONDS:.0f} s old")
+                    told.add(model.label)
                     continue
                 done[model.label] = changed
                 try:
                     evaluated = self.evaluated(model, suite, is_series=True)
                 except (PfgenError, OSError) as error:
-                    app.warn(f"{model.label}: {error}")
+                    warn(f"{model.label}: {error}")
                     is_partial = True
                     continue
                 is_partial |= evaluated.is_partial
                 if self.as_json:
                     print(json_text(evaluated.record()))
-                elif evaluated.outcome is not None and (evaluated.outcome.error or not self.quiet):
+                if evaluated.outcome is not None and not self.as_json and (evaluated.outcome.error or not self.quiet):
                     print_outcome(evaluated.outcome, is_first=not folders)
                 if evaluated.entry is not None:
                     folders.append(evaluated.generated.folder)
@@ -181,7 +196,7 @@ class Evaluate(Generating):
                 if self.page and suite.whole is None:
                     self.report(folders, self.page)
                 if not self.is_silent:
-                    app.print_line((about_interval("questions"), "dim"))
+                    print_line((about_interval("questions"), "dim"))
                     print_origin(suite)
             if self.watch is None:
                 break
@@ -189,7 +204,7 @@ class Evaluate(Generating):
                 time.sleep(self.watch)
             except KeyboardInterrupt:  # nothing is unfinished
                 break
-        app.exit_if_partial(is_partial)
+        exit_if_partial(is_partial)
 
     def report(self, runs: list[Path], page: Path) -> None:
         """Writes a page of runs."""
@@ -204,7 +219,7 @@ class Evaluate(Generating):
         field = Field(published())
         if (suite.whole or suite).metadata_hash != field.metadata_hash:
             if not is_silent:
-                app.note(f"not placed: {suite.name} is not the suite of the published runs (--suite pfgen-bench)")
+                note(f"not placed: {suite.name} is not the suite of the published runs (--suite pfgen-bench)")
             return None
         placement = field.place(entry)
         if not is_silent:
@@ -262,3 +277,19 @@ class _Evaluated:
         if self.entry is not None:
             more = {"placement": self.placement and self.placement.to_dict(), "report": self.page and str(self.page)}
         return {**as_json(self.generated, self.suite, self.outcome), **more}
+
+
+def _print_precision(run: RunFolder | None, suite: Suite) -> None:
+    """Prints the interval of the score over trials, which is that of `sweep`, and its width with the usual number."""
+    from ...runs.trial_intervals import TrialScores
+    from ...scoring.scorer import Scorer
+
+    assert run is not None  # it has a score
+    scores = TrialScores.of(run, Scorer(suite))
+    n, half_width = scores.n_trials, scores.interval().half_width
+    if half_width is not None and n < _USUAL_TRIALS:
+        then = scores.expected_half_width(_USUAL_TRIALS)
+        print_line(
+            f"{n} trials: the expected score on these questions lies within ±{half_width:.4f} (95 %, over trials); "
+            f"with {_USUAL_TRIALS} trials within about ±{then:.4f} (--trials {_USUAL_TRIALS})"
+        )
