@@ -16,13 +16,13 @@ MOST_LINES = 400
 UNSEARCHABLE = ("found", "one", "each", "made", "said", "given")
 GENERATED = ("normalisation_table.cpp", "unicode_table.cpp")
 MOST = {
-    "lines of the package": 53_600,
-    "files of the package": 350,
+    "lines of the package": 52_000,
+    "files of the package": 290,
     "files, of 1,000 lines": 6,
-    "lines of tests": 42_700,
+    "lines of tests": 42_200,
     "lines of makers": 3_000,
     "modules of makers": 25,
-    "imports, of 1,000 lines": 79,
+    "imports, of 1,000 lines": 78,
     "functions of three lines or fewer, of 1,000": 275,
 }
 """What `sizes` may be at the most; the next to make one of them smaller lowers its limit."""

@@ -36,7 +36,7 @@ def test_options_reach_the_build(call, config):
     assert call("suite", "build", config, "--quiet") == (0, "", "")
 
 
-def test_what_the_answers_decide_is_a_note(call, config, mini, tmp_path):
+def test_what_the_answers_decide_is_a_note_and_options_override_it(call, config, mini, tmp_path):
     (tmp_path / "raw.jsonl").write_bytes((config.parent / "raw.jsonl").read_bytes())
     tables = "[frequency]\nbelow = 1\n[length]\ntarget = 90\n[select]\nsize = 40\nproposals = 300"
     open_config = write_config(tmp_path, mini, tables=tables, top="")
@@ -46,9 +46,14 @@ def test_what_the_answers_decide_is_a_note(call, config, mini, tmp_path):
     assert "note: Q07: unit words, because the script of the answers is Latin\n" in err
     assert [question.tokenizer is None for question in Suite.load(tmp_path / "made")] == [True, False]
     assert [asked["unit"] for asked in json.loads(out)["questions"]] == ["character", "words"]
-    for option in (("-o", tmp_path / "other"), ("--unit", "words"), ("--target", 50)):
-        code, _, err = call("suite", "build", open_config, *option)
-        assert (code, "are for a table; a config states them" in err) == (2, True)
+    options = ("--unit", "whitespace", "--target", 100, "--json")
+    told = json.loads(call("suite", "build", open_config, *options)[1])
+    assert [list(asked.values())[1:4] for asked in told["questions"]] == [["whitespace", 100, 150]] * 2
+    code, _, err = call("suite", "build", open_config, "--target", 50, "--limit", 50)
+    problem = "score.target and score.limit: expected a target of at least 1, and a limit above"
+    assert (code, problem in err) == (2, True)
+    code, _, err = call("suite", "build", open_config, "-o", tmp_path / "other")
+    assert (code, "are for a table of answers" in err) == (2, True)
 
 
 def test_too_few_answers_are_an_exit_code(call, config, mini, tmp_path):

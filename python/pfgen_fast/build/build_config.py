@@ -123,8 +123,10 @@ class Config:
         return list(dict.fromkeys([*self.sets, *question.answers]))
 
 
-def read_config(path: str | Path) -> Config:
-    """Reads and checks the config of a suite build, a TOML file.
+def read_config(
+    path: str | Path, *, unit: str | None = None, target: int | None = None, limit: int | None = None
+) -> Config:
+    """Reads and checks the config of a suite build, a TOML file; the arguments override its unit, target and limit.
 
     Raises:
         BuildError: The file is not TOML, or a key is unknown, missing or invalid; the message names it.
@@ -133,7 +135,11 @@ def read_config(path: str | Path) -> Config:
     path = Path(path)
     content = read_toml(path, error=BuildError)
     try:
-        return config_of(config_table(content), path)
+        top = config_table(content)
+        if unit is not None:
+            top = {**{key: value for key, value in top.items() if key not in _OF_UNITS}, **_unit_keys(unit)}
+        lengths = {key: value for key, value in (("target", target), ("limit", limit)) if value is not None}
+        return config_of({**top, "score": {**top.get("score", {}), **lengths}}, path)
     except (Fault, BuildError, SuiteError) as error:
         raise BuildError(f"{path}: {error}") from None
 
@@ -316,8 +322,11 @@ def config_of(top: Mapping[str, Any], path: Path) -> Config:
 
 def read_unit(unit: str) -> Tokenizer | None:
     """The tokenizer of a unit: None for `"character"`; otherwise as the key `tokenizer`."""
-    keys = {"unit": unit} if unit == _UNITS[0] else {"unit": "token", "tokenizer": unit}
-    return _tokenizer(keys, Path(), None, "")
+    return _tokenizer(_unit_keys(unit), Path(), None, "")
+
+
+def _unit_keys(unit: str) -> dict[str, str]:
+    return {"unit": unit} if unit == _UNITS[0] else {"unit": "token", "tokenizer": unit}
 
 
 def _check_tokenizer_names(questions: Sequence[QuestionConfig]) -> None:

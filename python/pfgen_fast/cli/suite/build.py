@@ -67,6 +67,7 @@ class SuiteBuild:
     Examples
 
       pfgen-fast suite build my-suite.toml
+      pfgen-fast suite build my-suite.toml --unit words --target 200 --limit 300
       pfgen-fast suite build answers.jsonl -o my-suite --leave-out llama
     """
 
@@ -94,8 +95,8 @@ class SuiteBuild:
     def __call__(self) -> None:
         if self.source.suffix != ".toml":
             self._build_from_table()
-        elif any((self.output, self.leave_out, self.family, self.unit, self.target, self.limit)):
-            app.fail("-o, --leave-out, --family, --unit, --target and --limit are for a table; a config states them")
+        elif self.output or self.leave_out or self.family:
+            app.fail("-o, --leave-out and --family are for a table of answers; a config names its directory and files")
         else:
             self._build_from_config()
 
@@ -139,12 +140,14 @@ class SuiteBuild:
             app.caution(*suite_warnings(loaded, hold_out(loaded, threads=self.threads)))
 
     def _build_from_config(self) -> None:
+        from ...build.build_config import read_config
         from ...build.pipeline import build_suite, records
         from ...build.stages import NAMES
         from ...report.building import write_building_report
 
         with app.counting("stages", quiet=self.quiet or self.as_json) as count:
-            built = build_suite(self.source, threads=self.threads, force=self.force, on_step=count)
+            config = read_config(self.source, unit=self.unit, target=self.target, limit=self.limit)
+            built = build_suite(config, threads=self.threads, force=self.force, on_step=count)
             report = write_building_report(built, threads=self.threads) if built.is_written else None
         suite = built.config.suite if built.is_written else None
         self._tell(built.decisions, built.notes, suite)
