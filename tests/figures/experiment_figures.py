@@ -142,7 +142,12 @@ def data_figures() -> Iterator[str]:
     yield "0.999 37 522 0.9896 0.7"  # of the paper: 0.9896 and 0.7
 
 
-@blocks_at("| 522 runs (`--table", "Truthfulness is above fluency", "| | Pearson over 522 runs", "The 522 runs are of")
+@blocks_at(
+    "| 522 runs (`leaderboard.csv",
+    "Truthfulness is above fluency",
+    "| | Pearson over 522 runs (`leaderboard",
+    "The 522 runs are of",
+)
 def relations_figures() -> Iterator[str]:
     part_rows = {item["part"]: item for item in rows(all_runs()["relations"], "parts")}
     columns = (
