@@ -152,6 +152,8 @@ void bind_references(py::module_& module) {
       .value("rouge_lsum", ReferenceMetric::kRougeLsum)
       .value("token_f1", ReferenceMetric::kTokenF1)
       .value("exact_match", ReferenceMetric::kExactMatch)
+      .value("nmt_bleu", ReferenceMetric::kNmtBleu)
+      .value("bleu_rouge", ReferenceMetric::kBleuRouge)
       .value("rep", ReferenceMetric::kRepeated)
       .value("distinct", ReferenceMetric::kDistinct);
   py::enum_<Reduce>(module, "Reduce", "What a score with several references is.")

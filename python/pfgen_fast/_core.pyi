@@ -324,6 +324,8 @@ class ReferenceMetric:
     rouge_lsum: ReferenceMetric
     token_f1: ReferenceMetric
     exact_match: ReferenceMetric
+    nmt_bleu: ReferenceMetric
+    bleu_rouge: ReferenceMetric
     rep: ReferenceMetric
     distinct: ReferenceMetric
 

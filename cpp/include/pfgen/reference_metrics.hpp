@@ -22,6 +22,9 @@ struct BleuOptions {
 // From 0 to 100. With `is_effective`, orders that the text is too short for do not count.
 double bleu(const BleuOptions& options, bool is_effective, std::span<const std::int64_t> counts);
 
+// From 0 to 1: BLEU of the nmt script, smoothed. `counts` are those of BLEU, apart from the length of the reference.
+double nmt_bleu(std::size_t order, std::span<const std::int64_t> counts, std::int64_t reference_length);
+
 struct ChrfOptions {
   std::size_t char_order = 6;
   double beta = 2;

@@ -28,8 +28,10 @@ enum class ReferenceMetric : std::uint8_t {
   kRougeLsum,
   kTokenF1,
   kExactMatch,
-  kRepeated,  // share of the different n-grams that occur more than once
-  kDistinct,  // share of the n-grams that are different
+  kNmtBleu,    // with the shortest reference
+  kBleuRouge,  // harmonic mean of kNmtBleu and F of kRougeL
+  kRepeated,   // share of the different n-grams that occur more than once
+  kDistinct,   // share of the n-grams that are different
 };
 
 inline constexpr std::size_t kChrfWordOrder = 2;  // of chrF++

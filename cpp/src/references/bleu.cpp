@@ -11,23 +11,32 @@ namespace {
 
 constexpr double kLogOfZero = -9999999999.0;
 
-// sacrebleu's sentence BLEU; its counts are always those with all references.
+// sacrebleu's sentence BLEU, that of the nmt script, and the latter with ROUGE-L. The counts are always those with all
+// references.
 class Bleu : public Comparison {
  public:
-  Bleu(const ReferenceOptions& options, std::span<const Wanted> wanted)
+  Bleu(const ReferenceOptions& options, std::span<const Wanted> wanted, Steps& steps)
       : options_(options),
         wanted_(wanted.begin(), wanted.end()),
         place_(wanted.front().tokens),
         matcher_(options.bleu.max_order),
         counts_(options.bleu.n_counts()),
-        counts_of_reference_(counts_.size()) {}
+        counts_of_reference_(counts_.size()),
+        sums_(wanted.size()),
+        has_rouge_(
+            std::ranges::any_of(wanted, [](const Wanted& w) { return w.metric == ReferenceMetric::kBleuRouge; })),
+        rouge_place_(place_of_rouge(options)),
+        rouge_(steps) {}
 
   void set_answer(const PreparedText& answer) override {
     const std::vector<TokenId>& tokens = answer.tokens[place_];
     const std::size_t order = matcher_.order();
     matcher_.set_answer(tokens);
+    answer_ = &answer;
     std::ranges::fill(counts_, 0);
-    sum_ = 0;
+    std::ranges::fill(sums_, 0);
+    rouge_f_ = 0;
+    shortest_ = std::numeric_limits<std::int64_t>::max();
     n_references_ = 0;
     counts_[0] = static_cast<std::int64_t>(tokens.size());
     counts_[1] = kNoLength;
@@ -44,27 +53,41 @@ class Bleu : public Comparison {
     const std::int64_t difference = std::abs(counts_[0] - length);
     const std::int64_t best = std::abs(counts_[0] - nearest);
     if (nearest == kNoLength || difference < best || (difference == best && length < nearest)) nearest = length;
-    if (options_.reduce == Reduce::kMean) add_score(tokens);
+    shortest_ = std::min(shortest_, length);
+    double f = 0;
+    if (has_rouge_) f = rouge_.lcs(reference.tokens[rouge_place_], answer_->tokens[rouge_place_]).f;
+    rouge_f_ = std::max(rouge_f_, f);
+    if (options_.reduce == Reduce::kMean) add_scores(tokens, f);
   }
 
   void finish(const ResultRow& row) override {
     const bool is_mean = options_.reduce == Reduce::kMean;
-    const double score = is_mean ? sum_ / n_references_ : bleu(options_.bleu, options_.is_effective, counts_);
-    for (const Wanted& wanted : wanted_) {
-      row.set_counts(wanted, counts_);
-      row.set(wanted.column, score);
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      const ReferenceMetric metric = wanted_[i].metric;
+      if (metric == ReferenceMetric::kBleu) row.set_counts(wanted_[i], counts_);
+      row.set(wanted_[i].column, is_mean ? sums_[i] / n_references_ : score(metric, counts_, shortest_, rouge_f_));
     }
   }
 
  private:
   static constexpr std::int64_t kNoLength = -1;
 
-  // Adds the score with this reference alone.
-  void add_score(const std::vector<TokenId>& reference) {
+  double score(ReferenceMetric metric, std::span<const std::int64_t> counts, std::int64_t shortest,
+               double rouge_f) const {
+    if (metric == ReferenceMetric::kBleu) return bleu(options_.bleu, options_.is_effective, counts);
+    const double score = nmt_bleu(options_.bleu.max_order, counts, shortest);
+    if (metric == ReferenceMetric::kNmtBleu) return score;
+    return score + rouge_f > 0 ? 2 * score * rouge_f / (score + rouge_f) : 0.0;
+  }
+
+  // Adds the scores with this reference alone.
+  void add_scores(const std::vector<TokenId>& reference, double rouge_f) {
     std::ranges::copy(counts_, counts_of_reference_.begin());
     counts_of_reference_[1] = static_cast<std::int64_t>(reference.size());
     matcher_.match(reference, &counts_of_reference_[2]);
-    sum_ += bleu(options_.bleu, options_.is_effective, counts_of_reference_);
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      sums_[i] += score(wanted_[i].metric, counts_of_reference_, counts_of_reference_[1], rouge_f);
+    }
     ++n_references_;
   }
 
@@ -74,8 +97,14 @@ class Bleu : public Comparison {
   NgramMatcher matcher_;
   std::vector<std::int64_t> counts_;  // of the answer and all references so far
   std::vector<std::int64_t> counts_of_reference_;
-  double sum_ = 0;  // of the scores with each reference alone
+  std::vector<double> sums_;  // by metric, of the scores with each reference alone
   double n_references_ = 0;
+  std::int64_t shortest_ = 0;  // tokens of a reference
+  const PreparedText* answer_ = nullptr;
+  bool has_rouge_;
+  std::size_t rouge_place_;
+  Rouge rouge_;
+  double rouge_f_ = 0;  // the best F of ROUGE-L
 };
 
 }  // namespace
@@ -113,8 +142,23 @@ double bleu(const BleuOptions& options, bool is_effective, std::span<const std::
   return brevity * std::exp(sum / static_cast<double>(n_used));
 }
 
-std::unique_ptr<Comparison> compare_bleu(const ReferenceOptions& options, std::span<const Wanted> wanted) {
-  return std::make_unique<Bleu>(options, wanted);
+// The smoothing adds 1 to the counts of each order: Lin and Och 2004.
+double nmt_bleu(std::size_t order, std::span<const std::int64_t> counts, std::int64_t reference_length) {
+  if (counts[0] == 0) return 0.0;
+  double sum = 0;
+  for (std::size_t i = 0; i < order; ++i) {
+    const double precision =
+        (static_cast<double>(counts[2 + i]) + 1) / (static_cast<double>(counts[2 + order + i]) + 1);
+    sum += 1 / static_cast<double>(order) * std::log(precision);
+  }
+  if (counts[0] > reference_length) return std::exp(sum);
+  const double ratio = static_cast<double>(counts[0]) / static_cast<double>(reference_length);
+  return std::exp(sum) * std::exp(1 - 1 / ratio);
+}
+
+std::unique_ptr<Comparison> compare_bleu(const ReferenceOptions& options, std::span<const Wanted> wanted,
+                                         Steps& steps) {
+  return std::make_unique<Bleu>(options, wanted, steps);
 }
 
 }  // namespace pfgen

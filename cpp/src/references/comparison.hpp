@@ -91,8 +91,13 @@ class Comparison {
   virtual void finish(const ResultRow& row) = 0;
 };
 
-// BLEU, for several columns.
-std::unique_ptr<Comparison> compare_bleu(const ReferenceOptions& options, std::span<const Wanted> wanted);
+// The place of the tokens of ROUGE.
+inline std::size_t place_of_rouge(const ReferenceOptions& options) {
+  return options.has_own_tokens ? kOwnTokens : static_cast<std::size_t>(options.tokenizer.value_or(Tokenizer::kRouge));
+}
+
+// All kinds of BLEU.
+std::unique_ptr<Comparison> compare_bleu(const ReferenceOptions& options, std::span<const Wanted> wanted, Steps& steps);
 // chrF, chrF++ or both: they share their n-grams of characters.
 std::unique_ptr<Comparison> compare_chrf(const ReferenceOptions& options, std::span<const Wanted> wanted);
 // The following have tokens of one kind. ROUGE-N of several n.

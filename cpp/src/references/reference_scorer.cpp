@@ -29,6 +29,8 @@ std::size_t place_of_tokens(const ReferenceOptions& options, ReferenceMetric met
   const auto usual = [&] {
     switch (metric) {
       case ReferenceMetric::kBleu:
+      case ReferenceMetric::kNmtBleu:
+      case ReferenceMetric::kBleuRouge:
         return Tokenizer::k13a;
       case ReferenceMetric::kTokenF1:
       case ReferenceMetric::kExactMatch:
@@ -60,6 +62,8 @@ enum class Group : std::uint8_t { kBleu, kChrf, kRougeN, kItself, kSequences };
 Group group_of(ReferenceMetric metric) {
   switch (metric) {
     case ReferenceMetric::kBleu:
+    case ReferenceMetric::kNmtBleu:
+    case ReferenceMetric::kBleuRouge:
       return Group::kBleu;
     case ReferenceMetric::kChrf:
     case ReferenceMetric::kChrfWords:
@@ -78,7 +82,7 @@ std::unique_ptr<Comparison> make_comparison(const ReferenceOptions& options, std
                                             Steps& steps) {
   switch (group_of(wanted.front().metric)) {
     case Group::kBleu:
-      return compare_bleu(options, wanted);
+      return compare_bleu(options, wanted, steps);
     case Group::kChrf:
       return compare_chrf(options, wanted);
     case Group::kRougeN:

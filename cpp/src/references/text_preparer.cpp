@@ -35,9 +35,12 @@ TextPreparer::TextPreparer(const ReferenceOptions& options, std::span<const Want
   for (const Wanted& request : wanted) {
     const bool reads_sentences = request.metric == ReferenceMetric::kRougeLsum;
     if (reads_sentences) sentence_place_ = request.tokens;
-    const bool is_new = std::ranges::find(places_, request.tokens) == places_.end();
-    if (is_new && (!reads_sentences || request.tokens == kOwnTokens)) places_.push_back(request.tokens);
-    if (request.metric == ReferenceMetric::kChrfWords) places_.push_back(kChrfWords);
+    const auto add = [this](std::size_t place) {
+      if (std::ranges::find(places_, place) == places_.end()) places_.push_back(place);
+    };
+    if (!reads_sentences || request.tokens == kOwnTokens) add(request.tokens);
+    if (request.metric == ReferenceMetric::kChrfWords) add(kChrfWords);
+    if (request.metric == ReferenceMetric::kBleuRouge) add(place_of_rouge(options));
   }
 }
 

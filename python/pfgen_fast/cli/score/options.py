@@ -58,9 +58,9 @@ class TableScoring:
     encoding: options.Encoding = None
     metrics: list[str] | None = Option(
         None,
-        "Compare answers with the references in their rows, by bleu, chrf, chrf++, rouge_1, rouge_2, rouge_l, "
-        "rouge_lsum, token_f1, exact_match, rep_4, distinct_4 or fluency, or with 100 references or more truthfulness, "
-        "without a suite. May be repeated.",
+        "Compare answers with the references in their rows, by bleu, nmt_bleu, bleu_rouge_f1, chrf, chrf++, rouge_1, "
+        "rouge_2, rouge_l, rouge_lsum, token_f1, exact_match, rep_4, distinct_4 or fluency, or with 100 references or "
+        "more truthfulness, without a suite. May be repeated.",
         "--metric",
     )
     reference_columns: list[str] | None = Option(

@@ -20,7 +20,8 @@ from ...base.file_reading import read_text
 from ...base.untrusted_text import counted, few_names
 from ...build.answer_fit import WORDS, fit_answers, lengths_of, text_figures
 from ...rewards.references.metrics import BLEU, CORPUS_BLEU, METRICS, read_metrics
-from ...rewards.references.reference_scorer import Reduce, ReferenceScorer, ReferenceScores
+from ...rewards.references.reference_scorer import Reduce, ReferenceScorer
+from ...rewards.references.reference_scores import ReferenceScores
 from ...scoring.score_table import ScoreTable
 from ...scoring.scorer import Scorer
 from ...suite.questions import Question

@@ -18,9 +18,12 @@ _CORE = _core.ReferenceMetric
 
 BLEU, CHRF, CHRF_WORDS = "bleu", "chrf", "chrf++"
 CORPUS_BLEU = "corpus_bleu"
+NMT_BLEU, BLEU_ROUGE = "nmt_bleu", "bleu_rouge_f1"
 _PLAIN = {
     BLEU: _CORE.bleu,
     CORPUS_BLEU: _CORE.bleu,
+    NMT_BLEU: _CORE.nmt_bleu,
+    BLEU_ROUGE: _CORE.bleu_rouge,
     CHRF: _CORE.chrf,
     CHRF_WORDS: _CORE.chrf_words,
     "rouge_l": _CORE.rouge_l,
@@ -44,6 +47,8 @@ TOKENIZERS = ("none", "char", "13a", "intl", "zh", "rouge", "squad")
 
 _USUAL_TOKENIZERS: dict[_core.ReferenceMetric | None, str] = {
     _CORE.bleu: "13a",
+    _CORE.nmt_bleu: "13a",
+    _CORE.bleu_rouge: "13a+rouge",
     _CORE.token_f1: "squad",
     _CORE.exact_match: "squad",
 }

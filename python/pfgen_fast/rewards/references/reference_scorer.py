@@ -1,4 +1,4 @@
-"""The scorer of answers with references in their rows, and its tables of scores.
+"""The scorer of answers with references in their rows.
 
 A score depends only on the settings, the answer and its references, not on threads, batches or containers.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, fields
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
@@ -16,17 +15,17 @@ from numpy.typing import NDArray
 
 from ...base.arrays import Counts, Floats
 from ...base.native import _core, cached_property, check_cancelled, checked_threads, worded
-from ...base.table import Column, Table
-from ...base.untrusted_text import in_one_line, unknown_name
-from ...scoring.score_table import ColumnTable
+from ...base.untrusted_text import unknown_name
 from ...suite.rules import check_choice
 from .metrics import (
     BLEU,
+    BLEU_ROUGE,
     CHRF,
     CHRF_WORDS,
     CORPUS_BLEU,
     MOST_ORDER,
     NGRAM_METRICS,
+    NMT_BLEU,
     TOKENIZERS,
     TextMetric,
     Tokenize,
@@ -35,104 +34,12 @@ from .metrics import (
     read_metrics,
 )
 from .reference_lists import NgramScores, ReferenceLists, read_lists
-
-
-class ReferenceScores(ColumnTable):
-    """Scores of a batch as NumPy columns, with one row for each answer in the order of the batch.
-
-    Columns are attributes and items, named after the metrics; ROUGE has `_precision` and `_recall` as well. BLEU and
-    chrF are from 0 to 100, all other metrics from 0 to 1. Rows of missing answers hold NaN. Arrow consumers accept the
-    table directly: `pyarrow.table(t)`, `polars.DataFrame(t)`, duckdb by name.
-
-    Example:
-        >>> from pfgen_fast import ReferenceScorer
-        >>> scores = ReferenceScorer(["bleu", "rouge_l"]).score(["Ice floats."], [["Ice floats on water."]])
-        >>> len(scores), scores.columns
-        (1, ('bleu', 'rouge_l', 'rouge_l_precision', 'rouge_l_recall'))
-    """
-
-    def __init__(
-        self, scorer: ReferenceScorer, answers: _core.TextColumn, floats: dict[str, Floats], counts: dict[str, Counts]
-    ) -> None:
-        """Created by `ReferenceScorer.score`."""
-        self.scorer = scorer
-        self._answers, self._floats, self._counts = answers, floats, counts
-        self._first, self._size = 0, len(answers)  # the range of rows of `answers` that this table covers
-
-    @property
-    def signature(self) -> str:
-        """Identifies how the scores were computed; see `ReferenceScorer.signature`."""
-        return self.scorer.signature
-
-    def counts(self, metric: str) -> Counts:
-        """The counts of each row that determine `bleu`, `chrf` or `chrf++`; the counts of a corpus are their sums.
-
-        BLEU: tokens of the answer, tokens of the nearest reference, matches of each order, n-grams of each order.
-        chrF: for each order n-grams of the answer, n-grams of the reference, matches.
-        """
-        try:
-            return self._counts[corpus_name(metric)]
-        except KeyError:
-            raise ValueError(unknown_name("metric of a corpus", metric, self._counts)) from None
-
-    def corpus(self, metric: str) -> float:
-        """BLEU, chrF or chrF++ of all answers together, as sacrebleu computes it for a corpus.
-
-        Example:
-            >>> from pfgen_fast import ReferenceScorer
-            >>> scores = ReferenceScorer("bleu").score(["Ice floats on water."], [["Ice floats on water."]])
-            >>> round(scores.corpus("bleu"), 6)
-            100.0
-        """
-        return self.scorer.of_corpus(corpus_name(metric), self.counts(metric).sum(axis=0, dtype=np.int64))
-
-    @property
-    def corpus_bleu(self) -> float:
-        """BLEU of all answers together; see `corpus`."""
-        return self.corpus(BLEU)
-
-    def __len__(self) -> int:
-        return self._size
-
-    def rows(self, start: int, stop: int) -> ReferenceScores:
-        """The rows from `start` up to `stop` as a new table, without a copy."""
-        start, stop, _ = slice(start, stop).indices(len(self))
-        part = slice(start, max(start, stop))
-        floats = {name: column[part] for name, column in self._floats.items()}
-        counts = {name: column[part] for name, column in self._counts.items()}
-        table = ReferenceScores(self.scorer, self._answers, floats, counts)
-        table._first, table._size = self._first + start, part.stop - start
-        return table
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        answers = [self._answers[self._first + row] for row in range(len(self))]
-        return _table, (self.scorer, answers, self._floats, self._counts)
-
-    def __repr__(self) -> str:
-        has_values = {name: ~np.isnan(column) for name, column in self._floats.items()}
-        is_scored = np.any([*has_values.values()], axis=0) if has_values else np.ones(len(self), bool)
-        shown = self._described(is_scored, [name for name, has_value in has_values.items() if has_value.any()])
-        return shown[:-1] + "".join(f"; corpus {name} {self.corpus(name):.4f}" for name in self._counts) + ")"
-
-    def _for_readers(self) -> Table:
-        """The scores of each answer, and the answer."""
-        rows = [(*scores.values(), self._answers[self._first + row]) for row, scores in enumerate(self)]
-        answer = Column("answer", form=partial(in_one_line, n_code_points=200))
-        return Table([*map(Column, self.columns), answer], rows)
-
-    def _words(self) -> list[str]:
-        return [repr(self)]
-
-
-def _table(
-    scorer: ReferenceScorer, answers: list[str | None], floats: dict[str, Floats], counts: dict[str, Counts]
-) -> ReferenceScores:
-    return ReferenceScores(scorer, _core.TextColumn(answers, "answers", True), floats, counts)
-
+from .reference_scores import ReferenceScores
 
 Reduce = Literal["best", "mean"]
 Unit = Literal["characters", "words"]
 LengthsOf = Literal["usual", "references"]
+Scale = Literal["usual", "unit"]
 Smooth = Literal["exp", "floor", "add-k", "none"]
 
 _LARGEST_SETTING = 1e100  # so that scores are finite
@@ -144,11 +51,14 @@ class ReferenceScorer:
     """Scores answers, each by its own list of references; thread-safe.
 
     Args:
-        metrics: The names of the metrics: `bleu`, `corpus_bleu`, `chrf`, `chrf++`, `rouge_1`, `rouge_2` (any n),
-            `rouge_l`, `rouge_lsum`, `token_f1`, `exact_match`, `rep_4`, `distinct_2` (any n), `fluency` and
-            `truthfulness` of docs/scoring.md (truthfulness needs at least 100 references in each row).
+        metrics: The names of the metrics: `bleu`, `corpus_bleu`, `nmt_bleu`, `bleu_rouge_f1`, `chrf`, `chrf++`,
+            `rouge_1`, `rouge_2` (any n), `rouge_l`, `rouge_lsum`, `token_f1`, `exact_match`, `rep_4`, `distinct_2`
+            (any n), `fluency` and `truthfulness` of docs/scoring.md (truthfulness needs at least 100 references in
+            each row).
         reduce: What a score with several references is: `"best"`, as the usual libraries define it, or `"mean"` of the
             scores with each reference alone.
+        scale: The range of scores: `"usual"`, or `"unit"`, in which BLEU and chrF are divided by 100, and no metric
+            is above 1.
         tokenize: The tokenizer of all metrics that count tokens: `"13a"`, `"char"`, `"intl"`, `"zh"`, `"none"`, or a
             function from a text to a list of tokens. By default each metric has the tokenizer of its usual library.
         unit: What fluency and truthfulness count: `"characters"` or `"words"`.
@@ -178,6 +88,7 @@ class ReferenceScorer:
     metrics: str | Sequence[str]
     _: KW_ONLY
     reduce: Reduce = "best"
+    scale: Scale = "usual"
     unit: Unit = "characters"
     lengths: LengthsOf = "usual"
     tokenize: str | Tokenize | None = None
@@ -197,6 +108,7 @@ class ReferenceScorer:
         if self.tokenize not in (None, *TOKENIZERS) and not callable(self.tokenize):
             raise ValueError(unknown_name("tokenizer", self.tokenize, TOKENIZERS))
         check_choice("reduce", self.reduce, get_args(Reduce))
+        check_choice("scale", self.scale, get_args(Scale))
         check_choice("unit", self.unit, get_args(Unit))
         check_choice("lengths", self.lengths, get_args(LengthsOf))
         check_choice("smooth", self.smooth, get_args(Smooth))
@@ -272,7 +184,9 @@ class ReferenceScorer:
         if metric.name in {BLEU, CORPUS_BLEU}:
             value = "" if self.smooth in {"exp", "none"} else f"[{self._smooth_value:g}]"
             is_effective = metric.name == BLEU and self.effective_order
-            settings += [f"smooth:{self.smooth}{value}", f"eff:{yes[bool(is_effective)]}", f"order:{self.max_order}"]
+            settings += [f"smooth:{self.smooth}{value}", f"eff:{yes[bool(is_effective)]}"]
+        if metric.name in {BLEU, CORPUS_BLEU, NMT_BLEU, BLEU_ROUGE}:
+            settings.append(f"order:{self.max_order}")
         if metric.name in {CHRF, CHRF_WORDS}:
             settings += [f"nc:{self.char_order}", f"nw:{2 * (metric.name == CHRF_WORDS)}", f"beta:{self.beta:g}"]
             settings += [f"space:{yes[bool(self.whitespace)]}", f"eff:{yes[not self.eps_smoothing]}"]
@@ -282,6 +196,7 @@ class ReferenceScorer:
             settings += [f"lengths:{self.lengths}"] * (self.lengths != "usual")
         elif self.reduce != "best" and metric.needs_references and metric.name != CORPUS_BLEU:
             settings.append(f"refs:{self.reduce}")
+        settings += [f"scale:{self.scale}"] * (self.scale != "usual")
         return settings
 
     def score(
@@ -325,7 +240,13 @@ class ReferenceScorer:
             by_name = dict(zip(names, values, strict=True))
             if wanted := set(self.metrics).intersection(NGRAM_METRICS):
                 by_name |= self._ngram_scores.score(wanted, column, lists, n_threads)
-        return ReferenceScores(self, column, {name: by_name[name] for name in self.columns}, self._counts_of(counts))
+        floats = {name: self._scaled(name, by_name[name]) for name in self.columns}
+        return ReferenceScores(self, column, floats, self._counts_of(counts))
+
+    def _scaled(self, column: str, values: Floats) -> Floats:
+        if self.scale == "usual":
+            return values
+        return np.minimum(values / (100 if column in {BLEU, CHRF, CHRF_WORDS} else 1), 1)
 
     def _counts_of(self, counts: Counts) -> dict[str, Counts]:
         """The counts of the metrics of which corpora have a value."""
@@ -341,4 +262,5 @@ class ReferenceScorer:
 
     def of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
         """The score of a corpus from the sums of the counts of its rows; see `ReferenceScores.counts`."""
-        return self._native.bleu(sums) if metric == BLEU else self._native.chrf(sums)
+        value = self._native.bleu(sums) if metric == BLEU else self._native.chrf(sums)
+        return value if self.scale == "usual" else min(value / 100, 1.0)
