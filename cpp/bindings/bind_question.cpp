@@ -42,14 +42,14 @@ py::bytes head_of_file(Profile profile, const std::string& metadata_hash, const 
   return {reinterpret_cast<const char*>(head.data()), head.size()};
 }
 
-std::unique_ptr<IndexFile> open_file(const py::buffer& bytes) {
+std::unique_ptr<IndexFile> open_file(const py::buffer& bytes, bool is_own) {
   py::memoryview view(bytes);
   const Py_buffer& buffer = *PyMemoryView_GET_BUFFER(view.ptr());
   if (reinterpret_cast<std::uintptr_t>(buffer.buf) % alignof(std::uint64_t) != 0) {
     throw py::value_error("the bytes of an index begin at a multiple of 8");
   }
   const std::span content(static_cast<const std::byte*>(buffer.buf), static_cast<std::size_t>(buffer.len));
-  return std::make_unique<IndexFile>(Section{content, keep_alive(std::move(view))});
+  return std::make_unique<IndexFile>(Section{content, keep_alive(std::move(view))}, is_own);
 }
 
 RuleNode::Form form_of(const std::string& form, bool is_regex) {
@@ -108,7 +108,7 @@ void bind_question(py::module_& module) {
   module.def("index_file_head", &head_of_file, py::arg("profile"), py::arg("metadata_hash"), py::arg("details"),
              py::arg("questions"), "What comes before the sections in the file of an index.");
   py::class_<IndexFile>(module, "IndexFile", "The compiled suite in the bytes of a file, which stay borrowed.")
-      .def(py::init(&open_file), py::arg("bytes"))
+      .def(py::init(&open_file), py::arg("bytes"), py::arg("is_own") = false)
       .def_property_readonly("profile", [](const IndexFile& self) { return self.head().profile; })
       .def_property_readonly("metadata_hash",
                              [](const IndexFile& self) { return py::bytes(self.head().metadata_hash); })

@@ -33,8 +33,8 @@ class IndexFile {
  public:
   // Checks the head and the bounds of the sections; each section is checked when it is first used. Throws
   // IndexFormatError. `bytes` begin at a multiple of 8; at a multiple of Section::kAlignment, states do not cross cache
-  // lines.
-  explicit IndexFile(const Section& bytes);
+  // lines. `is_own`: this program wrote the bytes, and nobody else could; see QuestionIndex.
+  explicit IndexFile(const Section& bytes, bool is_own = false);
 
   const FileHead& head() const noexcept { return head_; }
   // In the order of the file.

@@ -21,8 +21,9 @@ class References;
 class QuestionIndex {
  public:
   explicit QuestionIndex(std::unique_ptr<const References> references);
-  // `checksum` is the checksum of the section; `name` names the section in errors.
-  QuestionIndex(Section section, std::uint64_t checksum, std::string name, Profile profile);
+  // `checksum` is the checksum of the section; `name` names the section in errors. `is_own`: this program wrote the
+  // checksum, after it had checked the section.
+  QuestionIndex(Section section, std::uint64_t checksum, std::string name, Profile profile, bool is_own = false);
   QuestionIndex(const QuestionIndex&) = delete;
   QuestionIndex& operator=(const QuestionIndex&) = delete;
   ~QuestionIndex();
@@ -30,7 +31,7 @@ class QuestionIndex {
   Profile profile() const noexcept { return profile_; }
   const Section& section() const noexcept { return section_; }
 
-  // Opens the section and checks it completely at the first call. Several threads may do so at once, and one result is
+  // Opens the section and checks it completely at the first call, or only its checksum if it is our own. Several threads may do so at once, and one result is
   // kept: a lock would stay locked in a process that is forked meanwhile. Throws IndexFormatError at every call if the
   // section is damaged, like the functions below.
   const References& references() const;
@@ -42,6 +43,7 @@ class QuestionIndex {
   Section section_;
   std::uint64_t checksum_ = 0;
   std::string name_;
+  bool is_own_ = false;
   mutable std::atomic<const References*> opened_{nullptr};  // owned
 };
 

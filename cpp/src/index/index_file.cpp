@@ -98,7 +98,7 @@ std::vector<std::byte> make_head(const FileHead& head, std::span<const Section> 
   return bytes;
 }
 
-IndexFile::IndexFile(const Section& bytes) {
+IndexFile::IndexFile(const Section& bytes, bool is_own) {
   const FixedHead head = read_head(bytes.bytes);
   const std::uint64_t details = sizeof(FixedHead) + head.n_questions * sizeof(DirectoryEntry);
   head_.profile = static_cast<Profile>(head.profile);
@@ -111,7 +111,7 @@ IndexFile::IndexFile(const Section& bytes) {
                 entry.n_bytes <= bytes.bytes.size() - entry.offset,
             name + " is outside the file");
     questions_.push_back(std::make_shared<const QuestionIndex>(
-        Section{bytes.bytes.subspan(entry.offset, entry.n_bytes), bytes.owner}, entry.checksum, name, head_.profile));
+        Section{bytes.bytes.subspan(entry.offset, entry.n_bytes), bytes.owner}, entry.checksum, name, head_.profile, is_own));
   }
 }
 

@@ -25,8 +25,9 @@ namespace pfgen {
 class NgramIndex {
  public:
   // Reads the index at the beginning of `bytes`, which the caller keeps, and adds its bytes to `sum` unless that is
-  // null. Throws IndexFormatError if a number in it would lead outside of it. The counts are not checked.
-  NgramIndex(std::span<const std::byte> bytes, RunningChecksum* sum);
+  // null. Throws IndexFormatError if a number in it would lead outside of it; with `is_right`, states and edges are not
+  // read for that. The counts are not checked.
+  NgramIndex(std::span<const std::byte> bytes, RunningChecksum* sum, bool is_right);
 
   std::size_t n_bytes() const noexcept { return n_bytes_; }
   const Alphabet& alphabet() const noexcept { return alphabet_; }

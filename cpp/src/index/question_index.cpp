@@ -17,8 +17,8 @@ namespace pfgen {
 QuestionIndex::QuestionIndex(std::unique_ptr<const References> references)
     : profile_(references->profile()), section_(references->section()), opened_(references.release()) {}
 
-QuestionIndex::QuestionIndex(Section section, std::uint64_t checksum, std::string name, Profile profile)
-    : profile_(profile), section_(std::move(section)), checksum_(checksum), name_(std::move(name)) {}
+QuestionIndex::QuestionIndex(Section section, std::uint64_t checksum, std::string name, Profile profile, bool is_own)
+    : profile_(profile), section_(std::move(section)), checksum_(checksum), name_(std::move(name)), is_own_(is_own) {}
 
 QuestionIndex::~QuestionIndex() { delete opened_.load(std::memory_order_acquire); }
 
@@ -26,7 +26,7 @@ const References& QuestionIndex::references() const {
   if (const References* opened = opened_.load(std::memory_order_acquire)) return *opened;
   std::unique_ptr<const References> own;
   try {
-    own = std::make_unique<const References>(section_, profile_, checksum_);
+    own = std::make_unique<const References>(section_, profile_, checksum_, is_own_);
   } catch (const IndexFormatError& error) {
     const bool is_damaged = checksum(section_.bytes) != checksum_;
     throw IndexFormatError(name_ +

@@ -60,13 +60,15 @@ References::References(std::span<const std::vector<TextView>> sets, Profile prof
 }
 
 // The tables of a SetGroup have as many entries as a set has answers, so they are made after the checksum is verified.
-References::References(Section section, Profile profile, std::optional<std::uint64_t> checksum)
+References::References(Section section, Profile profile, std::optional<std::uint64_t> checksum, bool is_own)
     : profile_(profile), section_(std::move(section)) {
+  constexpr const char* kDiffers = "its checksum differs";
+  if (is_own && pfgen::checksum(section_.bytes) != std::exchange(checksum, {})) throw IndexFormatError(kDiffers);
   std::vector<NgramIndex> indexes;
   RunningChecksum sum;
   double n_answers = 0.0;
   for (std::span<const std::byte> rest = section_.bytes; !rest.empty();) {
-    const NgramIndex& index = indexes.emplace_back(rest, checksum ? &sum : nullptr);
+    const NgramIndex& index = indexes.emplace_back(rest, checksum ? &sum : nullptr, is_own);
     n_sets_ += index.n_sets();
     for (std::size_t set = 0; set < index.n_sets(); ++set) n_answers += static_cast<double>(index.n_answers(set));
     if (n_answers > static_cast<double>(kMaxAnswers))
@@ -77,7 +79,7 @@ References::References(Section section, Profile profile, std::optional<std::uint
     if (index.lengths() != indexes.front().lengths()) throw IndexFormatError("indexes of two lengths");
   }
   if (indexes.empty()) throw IndexFormatError("a question without an index");
-  if (checksum && sum.with_end() != *checksum) throw IndexFormatError("its checksum differs");
+  if (checksum && sum.with_end() != *checksum) throw IndexFormatError(kDiffers);
   for (NgramIndex& index : indexes) groups_.emplace_back(std::move(index));
 }
 

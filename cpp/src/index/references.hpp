@@ -60,8 +60,9 @@ class References {
   // As above, with a builder that can be reused for other questions.
   References(std::span<const std::vector<TextView>> sets, Profile profile, const Lengths& lengths,
              SectionBuilder& builder);
-  // Opens the bytes of another `section()`. Throws IndexFormatError as NgramIndex does, or if the checksum differs.
-  References(Section section, Profile profile, std::optional<std::uint64_t> checksum = {});
+  // Opens the bytes of another `section()`. Throws IndexFormatError as NgramIndex does, or if the checksum differs. With
+  // `is_own`, a section with the right checksum is not checked further.
+  References(Section section, Profile profile, std::optional<std::uint64_t> checksum = {}, bool is_own = false);
 
   Profile profile() const noexcept { return profile_; }
   const Section& section() const noexcept { return section_; }

@@ -79,9 +79,9 @@ TEST(threads_may_open_a_question_together) {
   for (int i = 0; i < 20; ++i) CHECK(same_bits(scores(open(bytes).questions(), texts, 8), expected));
 }
 
-bool is_refused_each_time(std::span<const std::byte> bytes, std::size_t question) {
+bool is_refused_each_time(std::span<const std::byte> bytes, std::size_t question, bool is_own) {
   try {
-    const IndexFile file = open(bytes);
+    const IndexFile file = open(bytes, is_own);
     const QuestionIndex& index = *file.questions().at(question);
     return throws<IndexFormatError>([&] { index.references(); }) &&
            throws<IndexFormatError>([&] { index.references(); });
@@ -118,11 +118,25 @@ TEST(a_damaged_file_is_refused_each_time) {
     for (int i = 0; i < 400; ++i) {
       const std::size_t bit = first + random.below(n_bits);
       flip(bit);
-      CHECK(is_refused_each_time(bytes, question));
-      CHECK(!is_refused_each_time(bytes, 1 - question));
+      for (const bool is_own : {false, true}) {
+        CHECK(is_refused_each_time(bytes, question, is_own));
+        CHECK(!is_refused_each_time(bytes, 1 - question, is_own));
+      }
       flip(bit);
     }
   }
+}
+
+TEST(only_the_checksum_of_an_own_section_is_checked) {
+  const std::vector<Sets> sets{Sets{{U"あい", U"いう"}}};
+  Bytes bytes = file_of(Profile::kLeaderboard, sets);
+  const std::span<std::byte> section = section_of(bytes, 0);
+  const auto header = number_at<SectionHeader>(section, 0);
+  put(section, SectionShape(header).edges + (header.n_slots - 1) * sizeof(CompactStates::Edge),
+      CompactStates::edge(1, {header.n_states, 0}));
+  seal(bytes);
+  CHECK(is_refused_each_time(bytes, 0, false));
+  CHECK(!is_refused_each_time(bytes, 0, true));
 }
 
 // The sentence with which a section is refused, "" if it is not.

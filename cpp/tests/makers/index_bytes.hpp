@@ -27,7 +27,9 @@ inline Section aligned_copy(std::span<const std::byte> bytes) {
   return {{copy, bytes.size()}, std::shared_ptr<void>(copy, [](void* p) { ::operator delete(p, kAlignment); })};
 }
 
-inline IndexFile open(std::span<const std::byte> bytes) { return IndexFile(aligned_copy(bytes)); }
+inline IndexFile open(std::span<const std::byte> bytes, bool is_own = false) {
+  return IndexFile(aligned_copy(bytes), is_own);
+}
 
 // A file as write_index() of the Python package writes it.
 inline Bytes file_of(const FileHead& head, std::span<const Section> sections) {

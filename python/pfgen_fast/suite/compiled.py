@@ -58,16 +58,16 @@ class CompiledSuite:
                 mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             except ValueError as error:  # an empty file cannot be mapped
                 raise IndexFormatError(f"{path}: {error}") from None
-        return cls.of(mapped, str(path))
+        return cls.of(mapped, str(path), own=own)
 
     @classmethod
-    def of(cls, content: Any, name: str) -> CompiledSuite:
+    def of(cls, content: Any, name: str, *, own: bool = False) -> CompiledSuite:
         """Opens a compiled suite from its bytes: `bytes` and read-only mapped files are borrowed, others copied."""
         view = memoryview(content)
         # A view that is read-only itself may be one of memory that others change.
         is_fixed = view.c_contiguous and view.readonly and isinstance(view.obj, (bytes, mmap.mmap))
         try:
-            file = _core.IndexFile(content if is_fixed else bytes(view))
+            file = _core.IndexFile(content if is_fixed else bytes(view), own)
         except (_core.IndexFormatError, ValueError) as error:
             raise IndexFormatError(f"{name}: {error}") from None
         profile = next(name for name in PROFILES if getattr(_core.Profile, name) == file.profile)
