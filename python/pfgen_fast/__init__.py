@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .rewards.parts import Unfinished as Unfinished
     from .rewards.references.reference_scorer import ReferenceScorer as ReferenceScorer
     from .rewards.reward import Reward as Reward
+    from .rewards.server.reward_client import AsyncRewardClient as AsyncRewardClient
     from .rewards.server.reward_client import RewardClient as RewardClient
     from .runs.comparison import Comparison as Comparison
     from .runs.items.ranking import ModelRanking as ModelRanking
@@ -60,6 +61,7 @@ __version__: str = _core.__version__
 
 # Imported on first access, because importing NumPy alone takes longer than printing the help.
 MODULES = {
+    "AsyncRewardClient": "rewards.server.reward_client",
     "Comparison": "runs.comparison",
     "Placement": "runs.placement",
     "ModelRanking": "runs.items.ranking",

@@ -1,5 +1,6 @@
 """The client: rewards as the scorer has them, and what it does about servers that are busy, gone or of no help."""
 
+import asyncio
 import contextlib
 import functools
 import pickle
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from makers.documented import documented_example
 from makers.reward_server import HTTP, TOKEN, serving
-from pfgen_fast import ReferenceScorer, Reward, RewardClient, Scorer, Suite, TrialsError
+from pfgen_fast import AsyncRewardClient, ReferenceScorer, Reward, RewardClient, Scorer, Suite, TrialsError
 from pfgen_fast.base.errors import ServingError
 from pfgen_fast.integrations import openrlhf
 from pfgen_fast.rewards.server.admission import Limits, Refusal
@@ -74,11 +75,37 @@ def test_threads_share_a_client_and_workers_get_one_of_their_own(client, scorer)
     assert np.ravel(listed).tolist() == scorer.reward("Q07", answers).tolist() * 2
 
 
+def test_coroutines_get_the_same_rewards_in_every_event_loop(server, scorer):
+    questions, answers = batch_of_all_kinds().values()
+    client = AsyncRewardClient(server.url, token=TOKEN, n_answers=50, retry_seconds=0)
+
+    async def steps(client):
+        rewards = await asyncio.gather(*(client.reward("Q07", [answer]) for answer in answers[:40]))
+        async with client:
+            with pytest.raises(TrialsError, match=r"^answers\[50\]: expected a text, not null"):
+                await client.reward("Q07", [*[""] * 50, None])
+            table = await client.score(questions, answers)
+            return np.ravel(rewards), await client.reward(questions, answers), table, await client.signature()
+
+    for sent in (client, client, pickle.loads(pickle.dumps(client))):
+        singles, rewards, table, signature = asyncio.run(steps(sent))
+        assert singles.tobytes() == scorer.reward("Q07", answers[:40]).tobytes()
+        assert rewards.tobytes() == scorer.reward(questions, answers).tobytes()
+        assert table["helpfulness"].tobytes() == scorer.score(questions, answers).helpfulness.tobytes()
+        assert (signature, repr(sent)) == (scorer.signature, f"AsyncRewardClient('{server.url}')")
+    with pytest.raises(ServingError, match="cannot be reached"):
+        asyncio.run(AsyncRewardClient("http://127.0.0.1:1", retry_seconds=0.05).reward("Q07", ["Ice."]))
+
+
 def test_answers_that_cannot_be_scored_are_named_with_their_rows(client):
     with pytest.raises(TrialsError, match=r"Q99.*in rows 0 to 0"):
         client.reward("Q99", ["Ice."])
-    with pytest.raises(TrialsError, match=r"answers\[0\]: expected a text, not null, in rows 7 to 8"):
-        client.reward("Q07", [*["Ice."] * 7, None, ""])
+    for questions in ("Q07", ["Q07"] * 9):
+        with pytest.raises(TrialsError, match=r"^answers\[7\]: expected a text, not null$") as error:
+            client.reward(questions, [*["Ice."] * 7, None, ""])
+        assert (error.value.column, error.value.row) == ("answers", 7)
+    with pytest.raises(TrialsError, match=r"^questions\[8\]: .*Q99"):
+        client.reward([*["Q07"] * 8, "Q99"], ["Ice."] * 9)
     with pytest.raises(TrialsError, match=r"rows 0 to 0 cannot be sent: .*surrogates"):
         client.reward("Q07", ["\ud800"])
     with pytest.raises(TrialsError, match="1 questions and 2 answers"):
@@ -137,9 +164,14 @@ def test_a_restart_of_a_minute_is_waited_for(waits, replying):
 
 
 def test_rewards_of_a_server_with_another_signature_are_an_error(replying):
-    client, _ = replying(GOOD, (200, {}, {"rewards": [0.5], "signature": "t"}), n_answers=1)
-    with pytest.raises(ServingError, match="expected the signature s, not t"):
+    former, present = "v:1|profile:paper|metric:score", "v:1|profile:leaderboard|metric:score|shape:a"
+    replies = [(200, {}, {"rewards": [0.5], "signature": signature}) for signature in (former, present, present)]
+    client, _ = replying(*replies, n_answers=1)
+    sentence = "first reply: profile paper became leaderboard, shape none became a; restart it with its former suite"
+    with pytest.raises(ServingError, match=sentence):
         client.reward("Q07", ["Ice.", "Ice."])
+    with pytest.raises(ServingError, match=sentence):  # a worker that the client is sent to expects the same
+        pickle.loads(pickle.dumps(client)).reward("Q07", ["Ice."])
 
 
 @pytest.mark.parametrize(
