@@ -21,7 +21,7 @@ from typing import Any
 
 from make_mini_suite import QUESTIONS, make_answer
 from pfgen_fast import Suite
-from pfgen_fast.integrations.trl import answer_in
+from pfgen_fast.rewards.completions import answer_in
 from reward_measures import MEASURES, grpo_reward, measures, write, write_suites
 
 FILE = "reward_training.json"

@@ -91,6 +91,10 @@ def test_the_suite_and_the_mode_are_those_of_the_environment(scorer, monkeypatch
     monkeypatch.setenv(ours.MODE, "talk")
     with pytest.raises(PfgenError, match="unknown mode 'talk'"):
         ours.reply(QUERIES, PROMPTS, LABELS)
+    monkeypatch.delenv(ours.SUITE)
+    monkeypatch.setenv(ours.MODE, "completion")
+    monkeypatch.setenv(ours.SETTINGS["metric"], "chrf")
+    assert ours.reply(QUERIES[:2], PROMPTS[:2], [[ANSWERS[0], "No."], "Because."])["rewards"].tolist() == [100, 100]
 
 
 def test_the_documented_example_runs(capsys):

@@ -11,7 +11,8 @@ from makers.documented import DOCS
 from makers.engines import integration
 from pfgen_fast import Copying, Overlong, PfgenError, Reward, Unfinished
 from pfgen_fast.generation.prompts import make_tasks
-from pfgen_fast.integrations.trl import answer_in, make_dataset, make_reward
+from pfgen_fast.integrations.trl import make_dataset, make_reward
+from pfgen_fast.rewards.completions import answer_in
 
 PAGE = DOCS / "integrations" / "trl.md"
 QUESTION = "Why does ice float on water?"  # Q07 of mini
@@ -144,7 +145,7 @@ def test_references_may_be_a_column_of_the_dataset():
         ((), {"metric": "chrf"}, "suite: expected a suite, or reference answers"),
         (("mini",), {"metric": "chrf", "references": "r"}, "references: expected a suite or .*, not both"),
         ((), {"metric": "chrff", "references": "r"}, "unknown metric 'chrff'; .*did you mean 'chrf'"),
-        ((Reward("mini"),), {"shape": "recommended"}, "expected neither of them with a Reward"),
+        ((Reward("mini"),), {"shape": "recommended"}, "expected none of them with a Reward"),
         (("mini",), {"shape": "recomended"}, "shape: expected 'recommended' or a file"),
     ],
 )

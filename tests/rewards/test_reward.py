@@ -194,6 +194,65 @@ def test_a_batch_that_cannot_be_rewarded_is_one_sentence(source, shape, known, s
         Reward(source, shape)("Q07" if source == "mini" else None, ["abc"], **known)
 
 
+@pytest.mark.parametrize("opening", ["<think>", "<|START_THINKING|>", "<|channel|>analysis<|message|>"])
+def test_reasoning_earns_nothing(scorer, opening):
+    closing = {"<think>": "</think>", "<|START_THINKING|>": "<|END_THINKING|>"}.get(
+        opening, "<|end|><|start|>assistant<|channel|>final<|message|>"
+    )
+    answers = [GOOD, f"{opening}{GOOD * 2}{closing} {GOOD} ", f"{opening}{GOOD}", f" {GOOD} ", "a < b [c]"]
+    expected = scorer.reward("Q07", [GOOD, GOOD, "", *answers[3:]])
+    for column in (answers, np.array(answers, dtype=object)):
+        assert Reward("mini")("Q07", column).tobytes() == expected.tobytes()
+    shaped = Reward("mini", [Unfinished(0.5)]).details("Q07", answers, finished=[False, True, True, True, True])
+    assert shaped["unfinished"].tolist() == [0.5, 1, 0.5, 1, 1]
+    kept = Reward("mini", reasoning="keep")
+    assert kept("Q07", answers).tobytes() == scorer.reward("Q07", answers).tobytes()
+    assert kept.signature == f"{scorer.signature}|reasoning:keep"
+    with pytest.raises(PfgenError, match=r"^answers\[1\]: expected an answer without reasoning, got '"):
+        Reward("mini", reasoning="refuse")("Q07", answers)
+    refusing = Reward("mini", reasoning="refuse", on_error="zero")
+    assert refusing("Q07", answers).tolist() == [expected[0], 0, 0, *expected[3:].tolist()]
+    references = Reward(ReferenceScorer("chrf"))(None, answers[:3], references=[[GOOD]] * 3)
+    assert references.tolist() == [100, 100, 0]
+
+
+@pytest.mark.parametrize(("on_error", "value"), [("zero", 0.0), ("nan", np.nan)])
+def test_a_row_that_cannot_be_scored_does_not_cost_its_group(scorer, on_error, value):
+    class Undefined(Floor):
+        def __call__(self, rewards):
+            return np.where(rewards == 0, np.nan, rewards)
+
+    answers = [GOOD, None, 3, [{"type": "text", "text": GOOD}], GOOD[:30], "", GOOD, GOOD]
+    questions = ["Q07"] * 6 + ["Q77", "Q08"]
+    reward = pickle.loads(pickle.dumps(Reward("mini", on_error=on_error)))
+    expected = scorer.reward(["Q07", "Q07", "Q07", "Q08"], [GOOD, GOOD[:30], "", GOOD]).tolist()
+    rewards = [expected[0], value, value, value, expected[1], expected[2], value, expected[3]]
+    np.testing.assert_array_equal(reward(questions, answers), rewards)
+    assert np.isnan(reward.details(questions, answers)["fluency"]).tolist() == [
+        False,
+        *[True] * 3,
+        False,
+        False,
+        True,
+        False,
+    ]
+    undefined = Reward(scorer, [Undefined(0), Overlong(10, 500, "tokens")], on_error=on_error)
+    shaped = undefined(questions, answers, n_tokens=[1, 1, 1, 1, float("nan"), 1, 1, 1])
+    np.testing.assert_array_equal(shaped, [rewards[0], *[value] * 6, rewards[7]])
+    np.testing.assert_array_equal(reward("Q07", [None, None]), [value, value])
+    chrf = Reward(ReferenceScorer("chrf"), on_error=on_error)
+    np.testing.assert_array_equal(chrf(None, ["a", None, "b"], references=[["a"], ["a"], None]), [100, value, value])
+
+
+@pytest.mark.parametrize("questions", ["Q77", ["Q07"]])
+def test_a_batch_that_fits_no_rule_is_an_error_whatever_happens_to_rows(questions):
+    with pytest.raises(PfgenError, match=r"Q77|1 questions? for 2 answers"):
+        Reward("mini", on_error="zero")(questions, ["a", None])
+    for text in ("abc", None):
+        with pytest.raises(PfgenError, match="answers: expected a"):
+            Reward("mini", on_error="zero")("Q07", text)
+
+
 def test_an_unknown_source_or_metric_is_one_sentence():
     for arguments, metric, sentence in (
         (3, None, "source: expected a suite, a Scorer, .* not one int"),
@@ -203,3 +262,7 @@ def test_an_unknown_source_or_metric_is_one_sentence():
     ):
         with pytest.raises(PfgenError, match=sentence):
             Reward(arguments, metric=metric)
+    with pytest.raises(PfgenError, match="unknown reasoning 'drop'; expected one of strip, keep, refuse"):
+        Reward("mini", reasoning="drop")
+    with pytest.raises(PfgenError, match="unknown on_error 'skip'; expected one of raise, zero, nan"):
+        Reward("mini", on_error="skip")

@@ -280,3 +280,13 @@ def with_system(prompt: Prompt, text: str) -> Prompt:
     old = [message["content"] for message in messages if message["role"] == "system"]
     system: Message = {"role": "system", "content": "\n\n".join([text, *old])}
     return replace(prompt, messages=(system, *(message for message in messages if message["role"] != "system")))
+
+
+def training_tasks(suite: Suite | str | Path, mode: Mode, trials: int, num_examples: int, seed: str = "") -> list[Task]:
+    """The requests of the first trials, with the prompts of `pfgen-fast generate`, for trainers and evaluations."""
+    loaded = suite if isinstance(suite, Suite) else Suite.load(suite)
+    return [
+        task
+        for trial in range(1, trials + 1)
+        for task in make_tasks(loaded, trial, mode=mode, num_examples=num_examples, seed=seed)
+    ]

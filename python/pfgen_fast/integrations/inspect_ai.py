@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import TrialsError, optional
-from ..generation.prompts import NUM_EXAMPLES, Sampling
+from ..generation.prompts import NUM_EXAMPLES, Sampling, training_tasks
+from ..rewards.completions import answer_in
 from ..scoring.reply_text import STOP, Mode, check_mode
 from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import ScorerSpec
 from ..suite.questions import Question
 from ..suite.rules import AVERAGE_FIRST
 from ..suite.suite import Suite
-from .rewarding import answer_in, training_tasks
 
 if TYPE_CHECKING:
     from inspect_ai import Task

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from ..base.errors import EngineError, TrialsError, optional
 from ..base.file_writing import write_whole
 from ..base.untrusted_text import utf8
-from ..generation.prompts import NUM_EXAMPLES, Sampling
+from ..generation.prompts import NUM_EXAMPLES, Sampling, training_tasks
+from ..rewards.completions import answer_in
 from ..scoring.reply_text import STOP, Mode, check_mode
 from ..scoring.scorer import ScorerSpec
 from ..suite.compiled import own_cache_folder
 from ..suite.rules import AVERAGE_FIRST
 from ..suite.suite import Suite
-from .rewarding import answer_in, training_tasks
 
 if TYPE_CHECKING:
     from lighteval.metrics.utils.metric_utils import SampleLevelMetricGrouping

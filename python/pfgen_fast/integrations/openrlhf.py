@@ -2,9 +2,9 @@
 
     --reward.remote_url "$(python -m pfgen_fast.integrations.openrlhf)"
 
-OpenRLHF passes no settings to the function, so the settings are environment variables: `PFGEN_FAST_SUITE` is the suite,
-`PFGEN_FAST_MODE` is the kind of prompts, and `PFGEN_FAST_SHAPE` is the shape of the reward. OpenRLHF loads the file
-outside of its package and may pickle the function by value, so the function has no state.
+OpenRLHF passes no settings to the function, so the settings are environment variables: `PFGEN_FAST_SUITE`,
+`PFGEN_FAST_MODE`, and `PFGEN_FAST_` with `METRIC`, `SHAPE`, `REASONING` and `ON_ERROR` of `Reward`. OpenRLHF loads the
+file outside of its package and may pickle the function by value, so the function has no state.
 """
 
 from __future__ import annotations
@@ -12,24 +12,23 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pfgen_fast.base.errors import PfgenError
-from pfgen_fast.rewards.reward import Reward
+from pfgen_fast.rewards.completions import CompletionReward
 from pfgen_fast.rewards.server.request_bodies import scores_of_queries
-from pfgen_fast.scoring.reply_text import check_mode
 
-SUITE, MODE, SHAPE = "PFGEN_FAST_SUITE", "PFGEN_FAST_MODE", "PFGEN_FAST_SHAPE"
+SUITE, MODE = "PFGEN_FAST_SUITE", "PFGEN_FAST_MODE"
+SETTINGS = {name: f"PFGEN_FAST_{name.upper()}" for name in ("metric", "shape", "reasoning", "on_error")}
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **others: Any) -> dict[str, Any]:
     """The rewards of completions in the form that OpenRLHF expects.
 
     A query is the prompt followed by the completion, with special tokens. `labels` are the ids or exact texts of the
-    questions (option `--data.label_key` of OpenRLHF). The result has tensors of 64-bit floats: `rewards`, `scores` with
-    the same values, and the parts of the scores and of the shape in `extra_logs`.
+    questions (option `--data.label_key` of OpenRLHF), or without a suite the reference answers. The result has tensors
+    of 64-bit floats: `rewards`, `scores` with the same values, and the parts of scores and shape in `extra_logs`.
 
     Raises:
         PfgenError: torch is not installed, `PFGEN_FAST_SUITE` is missing, or a query cannot be scored.
@@ -53,15 +52,11 @@ def reply(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any])
         array([0.02259])
     """
     suite, mode = os.environ.get(SUITE), os.environ.get(MODE, "completion")
-    if suite is None:
+    settings: dict[str, Any] = {key: os.environ[name] for key, name in SETTINGS.items() if name in os.environ}
+    if suite is None and "metric" not in settings:
         raise PfgenError(f"{SUITE} is not set; expected the directory of the suite, or 'mini'")
-    check_mode(mode)
-    return scores_of_queries(_reward(suite, os.environ.get(SHAPE)), queries, prompts, labels, mode)  # type: ignore[arg-type]
-
-
-@cache
-def _reward(suite: str, shape: str | None) -> Reward:
-    return Reward(suite, shape)
+    values = [[label] if suite is None and isinstance(label, str) else label for label in labels]
+    return scores_of_queries(CompletionReward.shared(suite, mode, **settings), queries, prompts, values)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Floats
-from ..base.errors import RewardError
+from ..base.errors import RewardError, TrialsError
 from ..base.native import _core, worded
 from ..base.untrusted_json import read_toml
 from ..base.untrusted_text import shown_value, unknown_name
 from ..scoring.score_table import ColumnTable
 from ..scoring.scorer import Scorer
 from ..suite.rules import PROFILES, Profile
+from .answer_rows import ON_ERROR, REASONING, OnError, Reasoning, read_reasoning, without_faults
 from .parts import PARTS, Copying, Overlong, Part, Repetition, TooShort, Unfinished
 from .score_sources import Batch, source_of
 
@@ -149,9 +150,14 @@ class Reward:
             `ScorerSpec` keeps its own profile, and a `ReferenceScorer` has none.
         metric: The score that is shaped. Of a suite: `"score"`, or one of its parts, `"fluency"`, `"truthfulness"` and
             `"helpfulness"`. Of a `ReferenceScorer`: one of its metrics, by default its only metric.
+        reasoning: `"strip"` removes the reasoning of a model by its tags and channels, and counts an answer within
+            unfinished reasoning as empty and unfinished. `"keep"` scores texts unchanged. `"refuse"` is an error.
+        on_error: The reward of a row that cannot be scored: a missing answer, a value that is no text, an unknown
+            question, or a part that is not finite. `"raise"` raises an error that names the row; `"zero"` and `"nan"`
+            score the other rows as if this row did not exist.
 
     Raises:
-        RewardError: The source, the metric or the shape is invalid.
+        RewardError: The source, the metric, the shape or another setting is invalid.
 
     Example:
         >>> from pfgen_fast import Reward
@@ -162,8 +168,20 @@ class Reward:
         [0.6, 0.34]
     """
 
-    def __init__(self, source: Any, shape: ShapeLike = None, *, metric: str | None = None) -> None:
+    def __init__(
+        self,
+        source: Any,
+        shape: ShapeLike = None,
+        *,
+        metric: str | None = None,
+        reasoning: Reasoning = "strip",
+        on_error: OnError = "raise",
+    ) -> None:
         read = shape_of(shape)
+        for name, value, choices in (("reasoning", reasoning, REASONING), ("on_error", on_error, ON_ERROR)):
+            if value not in choices:
+                raise RewardError(unknown_name(name, value, choices))
+        self.reasoning, self.on_error = reasoning, on_error
         self._source = source_of(source, metric, read.profile)
         self.shape: tuple[Part, ...] = read.parts
 
@@ -174,8 +192,9 @@ class Reward:
 
     @property
     def signature(self) -> str:
-        """Identifies how rewards are computed: the signature of the scores, the metric and the shape."""
-        return self._source.signature + (f"|shape:{'+'.join(map(repr, self.shape))}" if self.shape else "")
+        """Identifies how rewards are computed: the signature of the scores, the metric, the shape and the reasoning."""
+        shape = f"|shape:{'+'.join(map(repr, self.shape))}" if self.shape else ""
+        return self._source.signature + shape + (f"|reasoning:{self.reasoning}" if self.reasoning != "strip" else "")
 
     @property
     def scorer(self) -> Scorer | None:
@@ -197,7 +216,7 @@ class Reward:
         finished: Any = None,
         n_tokens: Any = None,
     ) -> Floats:
-        """The finite rewards of a batch.
+        """The rewards of a batch, which are finite unless `on_error` is `"nan"`.
 
         Args:
             questions: The id or text of one question for all answers, or a column with one for each answer; None if
@@ -209,13 +228,17 @@ class Reward:
             n_tokens: The number of tokens of each answer, for lengths in tokens.
 
         Raises:
-            TrialsError: The answers cannot be scored; see `Scorer.score`.
-            RewardError: A column that the shape needs is missing or is invalid, or a reward is not finite.
+            TrialsError: The answers cannot be scored (see `Scorer.score`), or a reward is not finite.
+            RewardError: A column that the shape needs is missing or is invalid.
         """
-        known = (prompts, references, finished, n_tokens)
-        if self.scorer and self.metric == "score" and not self.shape and all(column is None for column in known):
-            return self.scorer.reward(questions, answers)
-        return self._columns(questions, answers, *known, nulls=False)["reward"]
+        known = {"prompts": prompts, "references": references, "finished": finished, "n_tokens": n_tokens}
+        if self.scorer and self.metric == "score" and not self.shape and all(x is None for x in known.values()):
+            try:
+                return self.scorer.reward(questions, read_reasoning(self.reasoning, answers, None)[0])
+            except TrialsError as error:
+                if self.on_error == "raise" or error.row is None:
+                    raise
+        return self._columns(questions, answers, known, nulls=False)["reward"]
 
     def details(
         self,
@@ -229,7 +252,7 @@ class Reward:
     ) -> RewardTable:
         """The rewards of a batch with the score and the column of each part; takes the arguments of a call.
 
-        A missing answer has NaN. With a suite, the parts of the score have columns too.
+        A missing answer has NaN; with `on_error="zero"`, its reward is 0. A suite adds the parts of the score.
 
         Example:
             >>> from pfgen_fast import Reward
@@ -238,12 +261,33 @@ class Reward:
             >>> table.columns, table["overlong"].tolist()
             (('fluency', 'truthfulness', 'helpfulness', 'score', 'overlong', 'reward'), [0.9, 0.8])
         """
-        columns = self._columns(questions, answers, prompts, references, finished, n_tokens, nulls=True)
-        return RewardTable(self.signature, columns)
+        known = {"prompts": prompts, "references": references, "finished": finished, "n_tokens": n_tokens}
+        return RewardTable(self.signature, self._columns(questions, answers, known, nulls=True))
 
-    def _columns(
-        self, questions: Any, answers: Any, prompts: Any, references: Any, finished: Any, n_tokens: Any, *, nulls: bool
+    def _columns(self, questions: Any, answers: Any, known: dict[str, Any], *, nulls: bool) -> dict[str, Floats]:
+        if self.on_error == "raise":
+            return self._scored(questions, answers, nulls=nulls, **known)
+        try:
+            return self._scored(questions, answers, **known)
+        except TrialsError as error:
+            if error.row is None:
+                raise
+        columns = without_faults(self._scored, questions, answers, known)
+        if self.on_error == "zero":
+            columns["reward"] = np.nan_to_num(columns["reward"])
+        return columns
+
+    def _scored(
+        self,
+        questions: Any,
+        answers: Any,
+        prompts: Any,
+        references: Any,
+        finished: Any,
+        n_tokens: Any,
+        nulls: bool = False,
     ) -> dict[str, Floats]:
+        answers, finished = read_reasoning(self.reasoning, answers, finished)
         with worded():
             column = _core.TextColumn(answers, "answers", nulls)
         batch = Batch(column, prompts, finished, n_tokens, n_threads=self._source.n_threads)
@@ -254,10 +298,10 @@ class Reward:
             values, rewards = part._shaped(rewards, batch)
             counted[part.name] += 1
             columns[part.name if counted[part.name] == 1 else f"{part.name}_{counted[part.name]}"] = values
-        is_finite = np.isfinite(rewards)
-        if not nulls and not is_finite.all():
-            row = int(is_finite.argmin())
-            raise RewardError(f"answers[{row}]: expected a finite reward, got {rewards[row]:g}")
+            is_finite = np.isfinite(rewards)
+            if not nulls and not is_finite.all():
+                row = int(is_finite.argmin())
+                raise TrialsError(f"expected a finite reward, got {rewards[row]:g}", column="answers", row=row)
         return {**columns, "reward": rewards}
 
     def __repr__(self) -> str:

@@ -37,7 +37,7 @@ TAG_TEXTS = frozenset(tag for pair in TAGS for tag in pair)
 MARKERS = frozenset({"<|channel|>", "<|message|>", "<|return|>", "<|end|>", "<|start|>", *TAG_TEXTS})
 """The special tokens that divide a reply; decoding must keep them."""
 
-_CHANNEL, _FINAL = "<|channel|>", "<|channel|>final<|message|>"
+CHANNEL, _FINAL = "<|channel|>", "<|channel|>final<|message|>"
 _ENDS_OF_CHANNEL = ("<|return|>", "<|end|>", "<|start|>")
 
 
@@ -104,7 +104,7 @@ def answer_text(
 
 def divided_text(text: str, tags: Sequence[tuple[str, str]] = ()) -> DividedReply:
     """Divides a text at `TAGS` and at further pairs of tags, or at its channels."""
-    if _CHANNEL in text:
+    if CHANNEL in text:
         return _final_channel(text, tags)
     known = (*TAGS, *tags)
     start = max((text.rfind(closing) + len(closing) for _, closing in known if closing in text), default=0)
@@ -127,7 +127,7 @@ def without_reasoning(text: str) -> str:
             json.loads(text)
             return text
     divided = divided_text(text)
-    return text if divided.state == "none" and _CHANNEL not in text else divided.answer
+    return text if divided.state == "none" and CHANNEL not in text else divided.answer
 
 
 def first_part(answer: str, stop: Sequence[str]) -> str:
@@ -157,7 +157,7 @@ def _final_channel(text: str, tags: Sequence[tuple[str, str]]) -> DividedReply:
     before, final, answer = text.rpartition(_FINAL)
     if not final:
         return DividedReply("", "unfinished", text)
-    has_others = _CHANNEL in text.replace(_FINAL, "")
-    within = divided_text(first_part(answer, (*_ENDS_OF_CHANNEL, _CHANNEL)), tags)
+    has_others = CHANNEL in text.replace(_FINAL, "")
+    within = divided_text(first_part(answer, (*_ENDS_OF_CHANNEL, CHANNEL)), tags)
     state: State = "closed" if within.state == "none" and has_others else within.state
     return DividedReply(within.answer, state, (before if has_others else "") + within.reasoning)

@@ -14,6 +14,7 @@ from makers.effort import examples, share
 from makers.reward_server import HTTP, SECONDS, serving
 from pfgen_fast import ReferenceScorer, Reward, Scorer, TrialsError
 from pfgen_fast.base.errors import ServingError
+from pfgen_fast.rewards.completions import CompletionReward
 from pfgen_fast.rewards.server.admission import Guard, Limits, Refusal
 from pfgen_fast.rewards.server.application import Application
 from pfgen_fast.rewards.server.request_bodies import END_TOKENS, read_batch, scores_of_queries
@@ -256,13 +257,15 @@ GOOD = "Ice is about 9% less dense than water: its molecules freeze into an open
     ],
 )
 def test_the_answer_is_what_follows_the_prompt(scorer, query, prompt, mode, answer):
-    reply = scores_of_queries(Reward(scorer), [query], [prompt], ["Q07"], mode)
+    reply = scores_of_queries(CompletionReward(Reward(scorer), mode), [query], [prompt], ["Q07"])
     assert reply["rewards"].tolist() == scorer.score("Q07", [answer]).average.tolist()
 
 
 @pytest.mark.parametrize("token", END_TOKENS)
 def test_an_answer_ends_at_every_special_token(scorer, token):
-    reply = scores_of_queries(Reward(scorer), [f"{PROMPT} Ice floats.{token} Not ice."], [PROMPT], ["Q07"])
+    reply = scores_of_queries(
+        CompletionReward(Reward(scorer)), [f"{PROMPT} Ice floats.{token} Not ice."], [PROMPT], ["Q07"]
+    )
     assert reply["rewards"].tolist() == scorer.score("Q07", ["Ice floats."]).average.tolist()
 
 
@@ -277,7 +280,7 @@ def test_an_answer_ends_at_every_special_token(scorer, token):
 )
 def test_what_cannot_be_scored_is_named(scorer, queries, prompts, labels, sentence):
     with pytest.raises(TrialsError, match=sentence):
-        scores_of_queries(Reward(scorer), queries, prompts, labels)
+        scores_of_queries(CompletionReward(Reward(scorer)), queries, prompts, labels)
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from makers.reward_server import HTTP, TOKEN, serving
 from pfgen_fast import AsyncRewardClient, ReferenceScorer, Reward, RewardClient, Scorer, Suite, TrialsError
 from pfgen_fast.base.errors import ServingError
 from pfgen_fast.integrations import openrlhf
+from pfgen_fast.rewards.completions import CompletionReward
 from pfgen_fast.rewards.server.admission import Limits, Refusal
 from pfgen_fast.rewards.server.request_bodies import read_batch, scores_of_queries
 
@@ -355,14 +356,14 @@ def test_queries_of_openrlhf_tell_prompts_and_whether_an_answer_ended(shape):
     reward = Reward("mini", [part for part in Reward("mini", shape).shape if part.name != "overlong"])
     prompt = f"{LATTICE} Why?"
     queries = [f"Why? {LATTICE}</s>", f"Why? {LATTICE}", f"{prompt} {LATTICE}</s>", f"Why? <think>{LATTICE}</s>"]
-    reply = scores_of_queries(reward, queries, ["Why?", "Why?", prompt, "Why?"], ["Q07"] * 4)
+    reply = scores_of_queries(CompletionReward(reward), queries, ["Why?", "Why?", prompt, "Why?"], ["Q07"] * 4)
     assert reply["rewards"].tolist() == [Reward("mini")("Q07", [LATTICE])[0], 0, 0, 0]
     assert reply["extra_logs"]["unfinished"].tolist() == [1, 0, 1, 0]
     assert reply["extra_logs"]["copying"].tolist() == [1, 1, 0, 1]
 
 
 def test_the_function_for_openrlhf_has_the_shape_of_the_environment(monkeypatch):
-    for name, value in ((openrlhf.SUITE, "mini"), (openrlhf.SHAPE, "recommended")):
+    for name, value in ((openrlhf.SUITE, "mini"), (openrlhf.SETTINGS["shape"], "recommended")):
         monkeypatch.setenv(name, value)
     queries = [f"Why? {LATTICE}</s>", f"Why? {LATTICE} {LATTICE}</s>", f"Why? {LATTICE}"]
     actual = openrlhf.reply(queries, ["Why?"] * 3, ["Q07"] * 3)["rewards"]

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pfgen_fast import Scorer
 from pfgen_fast.base.errors import optional
-from pfgen_fast.generation.prompts import NUM_EXAMPLES, Prompt
-from pfgen_fast.integrations.rewarding import training_tasks
+from pfgen_fast.generation.prompts import NUM_EXAMPLES, Prompt, training_tasks
 from pfgen_fast.scoring.reply_text import Mode, answer_text
 from pfgen_fast.suite.rules import SCORES, column_of
 

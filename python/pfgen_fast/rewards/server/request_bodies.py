@@ -13,8 +13,9 @@ from typing import Any
 
 from ...base.errors import TrialsError
 from ...base.untrusted_text import in_one_line
-from ...scoring.reply_text import STOP, Mode, answer_text, opened_by
+from ...scoring.reply_text import Mode
 from ...scoring.score_table import ScoreTable
+from ..completions import CompletionReward
 from ..reward import Reward, RewardTable
 from .admission import MAX_VALUES, Limits, Refusal, checked_answers
 
@@ -74,7 +75,7 @@ class Replies:
             raise Refusal(400, "the protocol of OpenRLHF has no references, which this server needs; use /reward")
         batch = _decoded(body, dict.fromkeys(("query", "prompts", "labels"), str))
         queries = checked_answers(batch["query"], self.limits)
-        reply = scores_of_queries(self.shaped, queries, batch["prompts"], batch["labels"], self.mode)
+        reply = scores_of_queries(CompletionReward(self.shaped, self.mode), queries, batch["prompts"], batch["labels"])
         return Reply(json_of(reply))
 
     def _batch(self, body: bytes) -> tuple[Any, list[str], dict[str, Any]]:
@@ -148,7 +149,7 @@ def _n_texts(items: Any, key: str, kind: type) -> int:
 
 
 def scores_of_queries(
-    reward: Reward, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], mode: Mode = "completion"
+    rewards: CompletionReward, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]
 ) -> dict[str, Any]:
     """The reply to OpenRLHF: rewards, scores with the same values, and the parts of scores and shape for logs.
 
@@ -159,20 +160,18 @@ def scores_of_queries(
         raise TrialsError(
             f"{len(queries)} queries, {len(prompts)} prompts, {len(labels)} labels; expected equal numbers"
         )
-    answers, finished = [], []
+    completions = []
     for row, (query, prompt) in enumerate(zip(queries, prompts, strict=True)):
         # Some tokenizers add a token before the prompt, so the query may begin before the prompt.
         _, separator, text = query.partition(prompt) if prompt else ("", "no prompt", query)
         if not separator:
             raise TrialsError(f"does not contain its prompt '{in_one_line(prompt, 40)}'", column="query", row=row)
-        text = opened_by(prompt) + text
-        reply = answer_text(text, mode=mode, stop=(*END_TOKENS, *STOP[mode]))
-        answers.append(reply.answer)
-        finished.append(reply.state != "unfinished" and any(token in text for token in END_TOKENS))
+        completions.append(text)
+    finished = [any(token in text for token in END_TOKENS) for text in completions]
     try:
-        table = reward.details(list(labels), answers, prompts=prompts, finished=finished)
+        table, _ = rewards(list(labels), completions, prompts=prompts, finished=finished, end_tokens=END_TOKENS)
     except TrialsError as error:
-        if error.column != _QUESTIONS or error.row is None:
+        if error.column != rewards.key or error.row is None:
             raise
         raise TrialsError(error.problem, column="labels", row=error.row) from None
     logs = {name: table[name] for name in table.columns if name not in ("score", "reward")}
