@@ -1,4 +1,4 @@
-"""Metrics of answers with references in their rows, beside the Python libraries that define them.
+"""Metrics of answers with references in their rows, beside the Python libraries that define them; all pairs of texts.
 
 On one thread, as processor time. Each side takes five references of 100 characters; the results of both are compared
 first.
@@ -37,9 +37,23 @@ def _rouge(name: str, tokenize: Callable[[str], list[str]] | None) -> Metric:
     return lambda answer, references: scorer.score_multi(references, answer)[name].fmeasure
 
 
+def _plain(name: str) -> Metric:
+    plain = import_module("rewards.references.plain_bleu")
+    tokenize = import_module("sacrebleu.metrics.bleu")._get_tokenizer("13a")()  # a new one, because it keeps tokens
+    rouge = _rouge("rougeL", None)
+
+    def score(answer: str, references: list[str]) -> float:
+        bleu = plain.nmt_bleu(tokenize(answer).split(), [tokenize(text).split() for text in references])
+        return float(bleu if name == "nmt_bleu" else plain.harmonic_mean(bleu, rouge(answer, references)))
+
+    return score
+
+
 _LIBRARIES: dict[tuple[str, str], Callable[[], Metric]] = {
     ("bleu", "English"): partial(_sacrebleu, "BLEU", effective_order=True),
     ("bleu", "Japanese"): partial(_sacrebleu, "BLEU", effective_order=True, tokenize="char"),
+    ("nmt_bleu", "English"): partial(_plain, "nmt_bleu"),
+    ("bleu_rouge_f1", "English"): partial(_plain, "bleu_rouge_f1"),
     ("chrf", "English"): partial(_sacrebleu, "CHRF"),
     ("chrf", "Japanese"): partial(_sacrebleu, "CHRF"),
     ("chrf++", "English"): partial(_sacrebleu, "CHRF", word_order=2),
@@ -86,3 +100,41 @@ def test_a_metric(measure: Measure, metric: str, language: str, group: int) -> N
 def _score_each(library: Callable[[], Metric], answers: list[str], references: list[list[str]]) -> list[float]:
     metric = library()  # a new one each time, because sacrebleu keeps the tokens of texts
     return [metric(answer, list(row_references)) for answer, row_references in zip(answers, references, strict=True)]
+
+
+@pytest.mark.parametrize("n", [8, 64, 256, 1024])
+def test_all_pairs(measure: Measure, monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+    """chrF of all pairs of the samples of one prompt, beside fastChrF (pairwise and aggregate) and sacrebleu."""
+    monkeypatch.setenv("RAYON_NUM_THREADS", "1")
+    fastchrf, scorer = import_module("fastchrf"), ReferenceScorer("chrf", threads=1)
+    texts = _samples(measure.amount(n, 8))
+    some, few = texts[:256], texts[:16]
+    of_pairs = partial(fastchrf.pairwise_chrf, [some], [some])
+    of_library = partial(_score_pairs, _LIBRARIES["chrf", "English"], few)
+    matrix = scorer.matrix(texts)["chrf"]
+    agree("sacrebleu", matrix[: len(few), : len(few)].tolist(), of_library())
+    agree("fastChrF", abs(matrix[: len(some), : len(some)] - of_pairs()[0]).max() < 1e-3, True)
+    others = {
+        "fastChrF": of_pairs,
+        "aggregate": partial(fastchrf.aggregate_chrf, [texts], [texts]),
+        "sacrebleu": of_library,
+    }
+    own, pairwise, aggregate, library = measure.times(_ROUNDS, partial(scorer.mbr, texts), others)
+    what = f"references: chrf of all pairs, {n} samples"
+    rate = len(texts) ** 2 / own
+    measure.row(what, rate, "pairs/s", pairwise / len(some) ** 2 * rate, "fastChrF, pairwise")
+    measure.row(f"{what}: expected utility", 1000 * own, "ms", aggregate / own, "fastChrF, aggregate")
+    measure.row(f"{what}: one core", rate, "pairs/s", library / len(few) ** 2 * rate, "sacrebleu")
+
+
+def _samples(n: int) -> list[str]:
+    """Texts of 25 words, most of which they share."""
+    rng = random.Random(n)
+    words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 8))) for _ in range(60)]
+    usual = rng.choices(words, k=25)
+    return [" ".join(word if rng.random() < 0.7 else rng.choice(words) for word in usual) for _ in range(n)]
+
+
+def _score_pairs(library: Callable[[], Metric], texts: list[str]) -> list[list[float]]:
+    metric = library()
+    return [[metric(text, [reference]) for reference in texts] for text in texts]

@@ -57,11 +57,14 @@ OwnTokens own_tokens(const std::vector<TokenArrays>& tokens, const TextColumn& t
   return {tokens_of(tokens.at(0), texts), tokens.size() > 1 ? tokens_of(tokens[1], texts) : TextTokens{}};
 }
 
+std::string problem_of(const InvalidReferenceText& error) {
+  return error.byte == kNoError ? "a text of more than " + std::to_string(kLongestReferenceText) + " code points"
+                                : "invalid UTF-8 at byte " + std::to_string(error.byte);
+}
+
 // Names the row of a text that cannot be scored.
 [[noreturn]] void refuse(const InvalidReferenceText& error, const ReferenceBatch& batch) {
-  const std::string problem = error.byte == kNoError
-                                  ? "a text of more than " + std::to_string(kLongestReferenceText) + " code points"
-                                  : "invalid UTF-8 at byte " + std::to_string(error.byte);
+  const std::string problem = problem_of(error);
   if (!error.is_reference) throw BadRow{"answers", error.text, problem};
   const auto list = static_cast<std::size_t>(std::ranges::upper_bound(batch.begins, error.text) - batch.begins.begin());
   const auto row = std::ranges::find(batch.lists, list - 1) - batch.lists.begin();
@@ -109,6 +112,35 @@ Results score_references(const ReferenceScorer& self, const TextColumn& answers,
     throw BadRow{"answers", error.row, error.what()};
   }
   return {std::move(columns), std::move(counts)};
+}
+
+// Of each column a matrix with a row for each hypothesis and a column for each reference; without references, they are
+// the hypotheses.
+py::array_t<double> score_pairs(const ReferenceScorer& self, const TextColumn& hypotheses, const TextColumn* references,
+                                const std::optional<std::vector<std::vector<TokenArrays>>>& own, std::size_t n_threads,
+                                const py::object& on_pause) {
+  const TextColumn& others = references == nullptr ? hypotheses : *references;
+  ReferenceBatch batch{hypotheses.texts(), {}, others.texts(), {}, {}, {}};
+  if (own.has_value() != self.options().has_own_tokens) throw py::value_error("expected the tokens of each text");
+  if (own) {
+    batch.of_answers = own_tokens(own->at(0), hypotheses);
+    batch.of_references = own_tokens(own->back(), others);
+  }
+  py::array_t<double> columns({self.n_columns(), hypotheses.size(), others.size()});
+  const std::span<double> of_columns(columns.mutable_data(), static_cast<std::size_t>(columns.size()));
+  try {
+    const GilReleased no_gil;
+    self.score_pairs(batch, n_threads, of_columns, [&on_pause] {
+      check_signals();
+      const GilHeld gil;
+      if (!on_pause.is_none()) call_python(on_pause);
+    });
+  } catch (const InvalidReferenceText& error) {
+    throw BadRow{error.is_reference ? "references" : "hypotheses", error.text, problem_of(error)};
+  } catch (const LinesTooLong& error) {
+    throw BadRow{"hypotheses", error.row, error.what()};
+  }
+  return columns;
 }
 
 double bleu_of_sums(const ReferenceScorer& self, const Array<std::int64_t>& sums) {
@@ -171,6 +203,8 @@ void bind_references(py::module_& module) {
            py::arg("chrf"))
       .def("score", &score_references, py::arg("answers"), py::arg("lists"), py::arg("references"), py::arg("begins"),
            py::arg("own_tokens"), py::arg("n_threads"), py::arg("on_pause") = py::none())
+      .def("score_pairs", &score_pairs, py::arg("hypotheses"), py::arg("references").none(true), py::arg("own_tokens"),
+           py::arg("n_threads"), py::arg("on_pause") = py::none())
       .def("bleu", &bleu_of_sums, py::arg("sums"), "BLEU of a corpus, from the sums of its rows' counts.")
       .def("chrf", &chrf_of_sums, py::arg("sums"), "chrF of a corpus, from the sums of its rows' counts.");
 }

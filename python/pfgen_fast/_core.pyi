@@ -364,5 +364,13 @@ class ReferenceScorer:
         n_threads: int,
         on_pause: Callable[[], object] | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]: ...
+    def score_pairs(
+        self,
+        hypotheses: TextColumn,
+        references: TextColumn | None,
+        own_tokens: Sequence[Sequence[_TokenArrays]] | None,
+        n_threads: int,
+        on_pause: Callable[[], object] | None = None,
+    ) -> NDArray[np.float64]: ...
     def bleu(self, sums: NDArray[np.int64]) -> float: ...
     def chrf(self, sums: NDArray[np.int64]) -> float: ...

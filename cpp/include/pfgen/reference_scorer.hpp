@@ -127,8 +127,15 @@ class ReferenceScorer {
   void score(const ReferenceBatch& batch, std::size_t n_threads, std::span<double> columns,
              std::span<std::int32_t> counts, const std::function<void()>& on_pause = {}) const;
 
+  // Scores each answer with each reference alone; the lists of the batch are not read. A column is a matrix with a row
+  // for each answer. Each text is prepared once, and texts that are both answers and references have one span. No text
+  // may be null. Throws InvalidReferenceText or LinesTooLong.
+  void score_pairs(const ReferenceBatch& batch, std::size_t n_threads, std::span<double> columns,
+                   const std::function<void()>& on_pause = {}) const;
+
  private:
   class Block;
+  class PairBlock;
 
   ReferenceOptions options_;
 };

@@ -33,16 +33,21 @@ class Bleu : public Comparison {
     const std::size_t order = matcher_.order();
     matcher_.set_answer(tokens);
     answer_ = &answer;
-    std::ranges::fill(counts_, 0);
+    forget_references();
+    counts_[0] = static_cast<std::int64_t>(tokens.size());
+    for (std::size_t n = 1; n <= order; ++n) {
+      counts_[1 + order + n] = static_cast<std::int64_t>(n_ngrams(tokens.size(), n));
+    }
+  }
+
+  void forget_references() override {
+    matcher_.forget_references();
+    std::fill_n(&counts_[2], matcher_.order(), 0);
     std::ranges::fill(sums_, 0);
     rouge_f_ = 0;
     shortest_ = std::numeric_limits<std::int64_t>::max();
     n_references_ = 0;
-    counts_[0] = static_cast<std::int64_t>(tokens.size());
     counts_[1] = kNoLength;
-    for (std::size_t n = 1; n <= order; ++n) {
-      counts_[1 + order + n] = static_cast<std::int64_t>(n_ngrams(tokens.size(), n));
-    }
   }
 
   void add_reference(const PreparedText& reference) override {

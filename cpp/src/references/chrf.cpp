@@ -37,6 +37,10 @@ class Chrf : public Comparison {
       symbols.matcher.set_answer(tokens);
       symbols.n_of_answer = tokens.size();
     }
+    forget_references();
+  }
+
+  void forget_references() override {
     n_references_ = 0;
     for (Kind& kind : kinds_) {
       kind.best = -1;
@@ -112,7 +116,7 @@ double chrf(const ChrfOptions& options, std::span<const std::int64_t> counts) {
     const double precision = n_answer > 0 ? n_matches / n_answer : kSmall;
     const double recall = n_reference > 0 ? n_matches / n_reference : kSmall;
     const double denominator = factor * precision + recall;
-    sum += denominator > 0 ? (1 + factor) * precision * recall / denominator : kSmall;
+    if (options.is_smoothed) sum += denominator > 0 ? (1 + factor) * precision * recall / denominator : kSmall;
     if (n_answer > 0 && n_reference > 0) {
       precisions += precision;
       recalls += recall;

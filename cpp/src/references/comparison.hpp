@@ -89,6 +89,8 @@ class Comparison {
   virtual void set_answer(const PreparedText& answer) = 0;
   virtual void add_reference(const PreparedText& reference) = 0;
   virtual void finish(const ResultRow& row) = 0;
+  // The answer stays, and the next reference is its first one.
+  virtual void forget_references() {}
 };
 
 // The place of the tokens of ROUGE.
@@ -100,6 +102,11 @@ inline std::size_t place_of_rouge(const ReferenceOptions& options) {
 std::unique_ptr<Comparison> compare_bleu(const ReferenceOptions& options, std::span<const Wanted> wanted, Steps& steps);
 // chrF, chrF++ or both: they share their n-grams of characters.
 std::unique_ptr<Comparison> compare_chrf(const ReferenceOptions& options, std::span<const Wanted> wanted);
+// Writes the same scores of each answer with each reference alone, or returns false if the texts are too long for it.
+// A column is a matrix with a row for each answer.
+bool score_chrf_pairs(const ReferenceOptions& options, std::span<const Wanted> wanted,
+                      std::span<const PreparedText> answers, std::span<const PreparedText> references,
+                      std::size_t n_threads, Pauses& pauses, double* columns);
 // The following have tokens of one kind. ROUGE-N of several n.
 std::unique_ptr<Comparison> compare_rouge_n(const ReferenceOptions& options, std::span<const Wanted> wanted);
 // The shares of repeated and of distinct n-grams.

@@ -21,8 +21,10 @@ class RougeN : public Comparison {
   void set_answer(const PreparedText& answer) override {
     matcher_.set_answer(answer.tokens[place_]);
     n_of_answer_ = answer.tokens[place_].size();
-    shares_.assign(wanted_.size(), ReducedShares(reduce_));
+    forget_references();
   }
+
+  void forget_references() override { shares_.assign(wanted_.size(), ReducedShares(reduce_)); }
 
   void add_reference(const PreparedText& reference) override {
     const std::vector<TokenId>& tokens = reference.tokens[place_];

@@ -27,6 +27,11 @@ class NgramMatcher {
     with_matcher([&](auto& matcher) { matcher.set_answer(symbols); });
   }
 
+  // The next reference is the first one for `add_matches`.
+  void forget_references() {
+    with_matcher([](auto& matcher) { matcher.forget_references(); });
+  }
+
   // Counts the n-grams that the answer shares with a reference: `matches[n - 1]` of n symbols.
   void match(std::span<const std::uint32_t> reference, std::int64_t* matches) {
     with_matcher([&](auto& matcher) { matcher.match(reference, matches); });

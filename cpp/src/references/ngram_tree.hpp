@@ -78,6 +78,7 @@ class NgramTree {
     std::ranges::fill(n_different_, 0);
     std::ranges::fill(n_repeated_, 0);
     n_references_ = 0;
+    forget_references();
     for (std::size_t i = 0; i < symbols.size(); ++i) {
       // ends_[n] is the n-gram of n symbols that ends here; its suffix is ends_[n - 1].
       const std::size_t longest = std::min(order_, i + 1);
@@ -90,6 +91,9 @@ class NgramTree {
       for (std::size_t n = longest; n > 0; --n) nodes_[ends_[n]].suffix = ends_[n - 1];
     }
   }
+
+  // The next reference is the first one for `add_matches`.
+  void forget_references() { first_reference_ = n_references_ + 1; }
 
   // The different n-grams of n symbols in the answer, and those among them that it contains more than once.
   std::size_t n_different(std::size_t n) const { return n_different_[n - 1]; }
@@ -117,7 +121,7 @@ class NgramTree {
     std::uint32_t n_in_answer = 0;
     std::uint32_t n_in_reference = 0;  // of the reference that was the last to contain it
     std::uint32_t reference = 0;
-    std::uint32_t n_matched = 0;  // in any reference
+    std::uint32_t n_matched = 0;  // in any reference that is not forgotten
   };
 
   // Calls `visit(node, n)` for each n-gram of the reference that the answer contains, after counting it.
@@ -143,6 +147,7 @@ class NgramTree {
       for (std::size_t n = length; n > 0; --n, next = nodes_[next].suffix) {
         Node& node = nodes_[next];
         if (node.reference != n_references_) {
+          if (node.reference < first_reference_) node.n_matched = 0;
           node.reference = n_references_;
           node.n_in_reference = 0;
         }
@@ -159,6 +164,7 @@ class NgramTree {
   std::vector<std::size_t> n_different_;  // by order
   std::vector<std::size_t> n_repeated_;
   std::uint32_t n_references_ = 0;
+  std::uint32_t first_reference_ = 1;
 };
 
 }  // namespace pfgen

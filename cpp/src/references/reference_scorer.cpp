@@ -11,6 +11,7 @@
 #include "references/pauses.hpp"
 #include "references/text_preparer.hpp"
 #include "scoring/row_blocks.hpp"
+#include "system/parallel.hpp"
 
 namespace pfgen {
 namespace {
@@ -94,11 +95,18 @@ std::unique_ptr<Comparison> make_comparison(const ReferenceOptions& options, std
   }
 }
 
+using Groups = std::map<std::pair<Group, std::size_t>, std::vector<Wanted>>;
+
+// The metrics by group and by the place of their tokens.
+Groups grouped(std::span<const Wanted> wanted) {
+  Groups groups;
+  for (const Wanted& request : wanted) groups[{group_of(request.metric), request.tokens}].push_back(request);
+  return groups;
+}
+
 // One comparison for all metrics of a group that have the same tokens.
-std::vector<std::unique_ptr<Comparison>> make_comparisons(const ReferenceOptions& options, Steps& steps) {
-  std::map<std::pair<Group, std::size_t>, std::vector<Wanted>> groups;
-  for (const Wanted& request : wanted_metrics(options))
-    groups[{group_of(request.metric), request.tokens}].push_back(request);
+std::vector<std::unique_ptr<Comparison>> make_comparisons(const ReferenceOptions& options, const Groups& groups,
+                                                          Steps& steps) {
   std::vector<std::unique_ptr<Comparison>> comparisons;
   comparisons.reserve(groups.size());
   for (const auto& [key, wanted] : groups) comparisons.push_back(make_comparison(options, wanted, steps));
@@ -171,7 +179,7 @@ class ReferenceScorer::Block {
         counts_(counts),
         n_counts_(scorer.n_counts()),
         reads_references_(std::ranges::any_of(scorer.options_.metrics, &WantedMetric::needs_references)),
-        comparisons_(make_comparisons(scorer.options_, steps_)),
+        comparisons_(make_comparisons(scorer.options_, grouped(wanted_metrics(scorer.options_)), steps_)),
         preparer_(scorer.options_, wanted_metrics(scorer.options_)) {}
 
   InvalidRow score(std::span<const std::size_t> rows) {
@@ -262,6 +270,78 @@ void ReferenceScorer::score(const ReferenceBatch& batch, std::size_t n_threads, 
   score_in_blocks(
       answers, batch.begins.size() - 1, kRowsAtATime, n_threads, [&] { pauses.check(); },
       [&] { return Block(*this, batch, answers, columns, counts, pauses); });
+}
+
+// Scores the rows of matrices, each of one answer.
+class ReferenceScorer::PairBlock {
+ public:
+  PairBlock(const ReferenceScorer& scorer, const Groups& groups, std::span<const PreparedText> references,
+            Pauses& pauses)
+      : references_(references),
+        steps_(pauses),
+        counts_(scorer.n_counts()),
+        comparisons_(make_comparisons(scorer.options_, groups, steps_)) {}
+
+  // `first` is the first pair of the answer, which is number `row`.
+  void score(const PreparedText& answer, std::size_t row, std::size_t n_steps, double* first, std::size_t n_pairs) {
+    try {
+      for (const auto& comparison : comparisons_) {
+        comparison->set_answer(answer);
+        for (std::size_t i = 0; i < references_.size(); ++i) {
+          comparison->forget_references();
+          comparison->add_reference(references_[i]);
+          comparison->finish({first + i, n_pairs, counts_.data()});
+          steps_.add(n_steps);
+        }
+      }
+    } catch (const LcsTooLarge& error) {
+      throw LinesTooLong(row, error.what());
+    } catch (const Stopped&) {  // the calling thread throws the reason
+    }
+  }
+
+ private:
+  std::span<const PreparedText> references_;
+  Steps steps_;
+  std::vector<std::int32_t> counts_;
+  std::vector<std::unique_ptr<Comparison>> comparisons_;
+};
+
+void ReferenceScorer::score_pairs(const ReferenceBatch& batch, std::size_t n_threads, std::span<double> columns,
+                                  const std::function<void()>& on_pause) const {
+  check(batch);
+  Pauses pauses(on_pause);
+  Steps steps(pauses);
+  const std::vector<Wanted> wanted = wanted_metrics(options_);
+  TextPreparer preparer(options_, wanted);
+  const auto prepared = [&](std::span<const TextView> texts, const OwnTokens& own) {
+    std::vector<PreparedText> result(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      preparer.prepare(texts[i], own, i, result[i]);
+      steps.add(16 * texts[i].n_units);
+    }
+    return result;
+  };
+  const std::vector<PreparedText> answers = prepared(batch.answers, batch.of_answers);
+  const bool is_same = batch.answers.data() == batch.references.data();
+  const std::vector<PreparedText> others =
+      prepared(is_same ? std::span<const TextView>() : batch.references, batch.of_references);
+  const std::span<const PreparedText> references = is_same ? answers : others;
+  Groups groups = grouped(wanted);
+  std::erase_if(groups, [&](const auto& group) {
+    return group.first.first == Group::kChrf &&
+           score_chrf_pairs(options_, group.second, answers, references, n_threads, pauses, columns.data());
+  });
+  if (groups.empty()) return;
+  run_parallel(
+      answers.size(), n_threads, [&] { pauses.check(); },
+      [&] {
+        return [&, block = PairBlock(*this, groups, references, pauses)](std::size_t row) mutable {
+          const std::size_t n_steps = 16 * (batch.answers[row].n_units + 64);
+          block.score(answers[row], row, n_steps, columns.data() + row * references.size(),
+                      answers.size() * references.size());
+        };
+      });
 }
 
 }  // namespace pfgen

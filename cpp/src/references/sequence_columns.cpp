@@ -12,8 +12,10 @@ class SequenceColumns : public Comparison {
 
   void set_answer(const PreparedText& answer) override {
     answer_ = &answer;
-    shares_.assign(wanted_.size(), ReducedShares(reduce_));
+    forget_references();
   }
+
+  void forget_references() override { shares_.assign(wanted_.size(), ReducedShares(reduce_)); }
 
   void add_reference(const PreparedText& reference) override {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {

@@ -30,8 +30,11 @@ class ShortMatcher {
       if (symbols[i] >= places_.size()) places_.resize(std::size_t{symbols[i]} + 1);
       places_[symbols[i]][i / 64] |= std::uint64_t{1} << (i % 64);
     }
-    found_ = {};
+    forget_references();
   }
+
+  // Like NgramTree::forget_references.
+  void forget_references() { found_ = {}; }
 
   // Like NgramTree::match.
   void match(std::span<const std::uint32_t> reference, std::int64_t* matches) {

@@ -74,6 +74,11 @@ class TextMetric:
         return self.kind not in {_CORE.rep, _CORE.distinct}
 
     @property
+    def has_pairs(self) -> bool:
+        """Whether one answer and one reference have a score."""
+        return self.needs_references and self.kind is not None and self.name != CORPUS_BLEU
+
+    @property
     def reads_tokens(self) -> bool:
         """Whether it depends on the tokenizer."""
         return self.kind not in {None, _CORE.chrf, _CORE.chrf_words}

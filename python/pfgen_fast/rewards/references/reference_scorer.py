@@ -227,11 +227,7 @@ class ReferenceScorer:
                 lists = ReferenceLists(none, np.zeros(2, np.uint64), numbers_of_lists)
             else:
                 lists = read_lists(references, len(column), nulls)
-            own: Any = None
-            if callable(self.tokenize):
-                numbers = TokenNumbers(self.tokenize, lowercase=self.lowercase)
-                kinds = [numbers.of_texts, *([numbers.of_sentences] if "rouge_lsum" in self.metrics else [])]
-                own = tuple([number(texts) for number in kinds] for texts in (column, lists.texts))
+            own = self._own_tokens(column, lists.texts)
             n_threads = checked_threads(self.threads)
             values, counts = self._native.score(
                 column, lists.numbers, lists.texts, lists.begins, own, n_threads, check_cancelled
@@ -242,6 +238,62 @@ class ReferenceScorer:
                 by_name |= self._ngram_scores.score(wanted, column, lists, n_threads)
         floats = {name: self._scaled(name, by_name[name]) for name in self.columns}
         return ReferenceScores(self, column, floats, self._counts_of(counts))
+
+    def _own_tokens(self, *columns: _core.TextColumn) -> Any:
+        if not callable(self.tokenize):
+            return None
+        numbers = TokenNumbers(self.tokenize, lowercase=self.lowercase)
+        kinds = [numbers.of_texts, *([numbers.of_sentences] if "rouge_lsum" in self.metrics else [])]
+        return tuple([number(texts) for number in kinds] for texts in columns)
+
+    def matrix(self, hypotheses: Any, references: Any = None) -> dict[str, Floats]:
+        """Scores each hypothesis with each reference alone.
+
+        Args:
+            hypotheses: A column of texts.
+            references: A column of texts; by default the hypotheses.
+
+        Returns:
+            For each column of scores an array with a row for each hypothesis and a column for each reference.
+
+        Raises:
+            ValueError: A metric does not compare an answer with one reference.
+            TrialsError: A hypothesis or a reference is not a text.
+
+        Example:
+            >>> ReferenceScorer("chrf").matrix(["It floats.", "It sinks."], ["Ice floats."])["chrf"].round(1).tolist()
+            [[61.0], [10.8]]
+        """
+        for metric in self._wanted:
+            if not metric.has_pairs:
+                problem = f"metric {metric.name!r}: expected a metric that compares an answer with one reference"
+                raise ValueError(problem)
+        with worded():
+            texts = [_core.TextColumn(hypotheses, "hypotheses")]
+            if references is not None:
+                texts.append(_core.TextColumn(references, "references"))
+            n_threads, own = checked_threads(self.threads), self._own_tokens(*texts)
+            columns = self._native.score_pairs(texts[0], (*texts, None)[1], own, n_threads, check_cancelled)
+        return {name: self._scaled(name, column) for name, column in zip(self.columns, columns, strict=True)}
+
+    def mbr(self, hypotheses: Any, references: Any = None) -> dict[str, Floats]:
+        """The expected utility of each hypothesis: the mean of its row in `matrix`.
+
+        The choice of minimum Bayes risk decoding is the hypothesis with the highest value.
+
+        Raises:
+            ValueError: There are no references, or a metric does not compare an answer with one reference.
+            TrialsError: A hypothesis or a reference is not a text.
+
+        Example:
+            >>> utility = ReferenceScorer("chrf").mbr(["Ice floats.", "It floats.", "It sinks."])["chrf"]
+            >>> int(utility.argmax())
+            1
+        """
+        matrices = self.matrix(hypotheses, references)
+        if not all(matrix.shape[1] for matrix in matrices.values()):
+            raise ValueError(f"{'hypotheses' if references is None else 'references'}: expected at least one text")
+        return {name: matrix.mean(axis=1) for name, matrix in matrices.items()}
 
     def _scaled(self, column: str, values: Floats) -> Floats:
         if self.scale == "usual":
