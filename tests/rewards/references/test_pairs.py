@@ -67,6 +67,7 @@ def test_more_references_than_a_block_and_more_hypotheses_than_a_task():
     np.testing.assert_array_equal(single.mbr(texts)["chrf++"], several.matrix(texts)["chrf++"].mean(axis=1))
 
 
+@pytest.mark.slow
 def test_texts_that_are_too_long_for_sets_of_ngrams_have_the_same_scores():
     texts = ["a" * 530_000 + "bc", "a" * 530_000 + "b"]
     scorer = ReferenceScorer("chrf", char_order=16)
