@@ -17,7 +17,7 @@ from typing import Any
 
 from pfgen_fast.base.errors import PfgenError
 from pfgen_fast.rewards.completions import CompletionReward
-from pfgen_fast.rewards.server.request_bodies import scores_of_queries
+from pfgen_fast.rewards.server.adapters import scores_of_queries
 
 SUITE, MODE = "PFGEN_FAST_SUITE", "PFGEN_FAST_MODE"
 SETTINGS = {name: f"PFGEN_FAST_{name.upper()}" for name in ("metric", "shape", "reasoning", "on_error")}

@@ -21,7 +21,7 @@ Completion = str | list[dict[str, Any]]
 
 The content of a message is a text, None, or a list of parts, whose texts are joined."""
 
-_WITHOUT_TEXT = {"audio", "file", "image", "image_url", "input_audio", "reasoning", "thinking", "video"}
+_WITHOUT_TEXT = {"audio", "file", "image", "image_url", "input_audio", "reasoning", "refusal", "thinking", "video"}
 
 
 @dataclass(frozen=True)

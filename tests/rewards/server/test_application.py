@@ -11,14 +11,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from makers.effort import examples, share
-from makers.reward_server import HTTP, SECONDS, serving
+from makers.reward_server import SECONDS
 from pfgen_fast import ReferenceScorer, Reward, Scorer, TrialsError
 from pfgen_fast.base.errors import ServingError
 from pfgen_fast.rewards.completions import CompletionReward
+from pfgen_fast.rewards.server.adapters import adapters
 from pfgen_fast.rewards.server.admission import Guard, Limits, Refusal
 from pfgen_fast.rewards.server.application import Application
-from pfgen_fast.rewards.server.request_bodies import END_TOKENS, read_batch, scores_of_queries
-from pfgen_fast.suite.rules import PARTS
 
 HEADERS = [(b"host", b"localhost:80"), (b"content-type", b"application/json")]
 
@@ -237,70 +236,10 @@ def test_a_failure_of_the_server_tells_nothing_of_it(mini, caplog):
     assert "a secret of the server" in caplog.text
 
 
-# ---- OpenRLHF's protocol: where the answer in a query is, and which question a label names
-
-
-PROMPT = "Q: Why does ice float on water?\nA:"
-GOOD = "Ice is about 9% less dense than water: its molecules freeze into an open crystal lattice."
-
-
-@pytest.mark.parametrize(
-    ("query", "prompt", "mode", "answer"),
-    [
-        (f"{PROMPT} {GOOD}\n\nQ: And", PROMPT, "completion", GOOD),
-        (f"<s> {PROMPT} {GOOD}</s>", PROMPT, "completion", GOOD),
-        (f"{PROMPT}{GOOD} Q: more", PROMPT, "qa", GOOD),
-        (f"<|im_start|>Why?<|im_end|>A: {GOOD}<|im_end|>\n<pad>", "<|im_start|>Why?<|im_end|>", "chat", GOOD),
-        (f"{GOOD}<|eot_id|>{GOOD}", "", "chat", GOOD),
-        (PROMPT, PROMPT, "completion", ""),
-        (f"{PROMPT}{PROMPT}", PROMPT, "completion", ""),
-    ],
-)
-def test_the_answer_is_what_follows_the_prompt(scorer, query, prompt, mode, answer):
-    reply = scores_of_queries(CompletionReward(Reward(scorer), mode), [query], [prompt], ["Q07"])
-    assert reply["rewards"].tolist() == scorer.score("Q07", [answer]).average.tolist()
-
-
-@pytest.mark.parametrize("token", END_TOKENS)
-def test_an_answer_ends_at_every_special_token(scorer, token):
-    reply = scores_of_queries(
-        CompletionReward(Reward(scorer)), [f"{PROMPT} Ice floats.{token} Not ice."], [PROMPT], ["Q07"]
-    )
-    assert reply["rewards"].tolist() == scorer.score("Q07", ["Ice floats."]).average.tolist()
-
-
-@pytest.mark.parametrize(
-    ("queries", "prompts", "labels", "sentence"),
-    [
-        (["a"], ["b"], ["Q07"], r"query\[0\]: does not contain its prompt 'b'"),
-        (["ab", "ab"], ["a", "a"], ["Q07", "Q99"], r"labels\[1\]: .*Q99"),
-        (["ab"], ["a"], [None], r"labels\[0\]"),
-        (["ab"], ["a"], [], "1 queries, 1 prompts, 0 labels"),
-    ],
-)
-def test_what_cannot_be_scored_is_named(scorer, queries, prompts, labels, sentence):
-    with pytest.raises(TrialsError, match=sentence):
-        scores_of_queries(CompletionReward(Reward(scorer)), queries, prompts, labels)
-
-
-@pytest.mark.slow
-def test_the_server_supports_the_protocol(scorer):
-    with serving("--suite", "mini", "--mode", "chat") as running:
-        queries = [f"{PROMPT} A: {answer}</s>" for answer in (GOOD, "Because.", "")]
-        labels = ["Q07", "Why does ice float on water?", "Q07"]
-        asked = {"query": queries, "prompts": [PROMPT] * 3, "labels": labels}
-        reply = HTTP.post(f"{running.url}/get_reward", json=asked).json()
-    expected = scorer.score("Q07", [GOOD, "Because.", ""])
-    assert reply == {
-        "rewards": expected.average.tolist(),
-        "scores": expected.average.tolist(),
-        "extra_logs": {name: expected[name].tolist() for name in PARTS},
-    }
-
-
 # ---- Bodies of JSON: every text arrives as it was, whatever JSON's own characters it has, and no key appears twice
 
 
+REWARD = adapters(CompletionReward(Reward("mini")))["/reward"]
 PIECES = ('":', '"', ":", "\\", '\\"', "{", "}", "[", ",", " ", "\n", "answers", "\u3042", "\U0001f363")
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=5).map("".join)
 ANSWERS = st.lists(TEXTS, max_size=6)
@@ -324,8 +263,7 @@ def test_texts_arrive_as_they_were(encoder):
         reached["ends in a backslash"] += any(text.endswith("\\") for text in answers)
         reached["an escaped quotation mark before a colon"] += any('":' in text for text in answers)
         body = ENCODERS[encoder]({"questions": questions, "answers": answers})
-        batch = read_batch(body, Limits())
-        assert batch == (questions, answers, {})
+        assert REWARD.read(body) == {"questions": questions, "answers": answers}
 
     check()
     assert all(count >= share(10, at_least=1) for count in reached.values()), reached
@@ -338,4 +276,4 @@ def test_a_key_that_appears_twice_is_refused(first, second, answers, comes_last)
     pieces = [b'{"questions":' + orjson.dumps(first), b',"answers":' + orjson.dumps(answers), b"}"]
     pieces.insert(2 if comes_last else 1, again)
     with pytest.raises(Refusal, match=r"^a key appears twice; expected each key once: .questions., .answers.; opt"):
-        read_batch(b"".join(pieces), Limits())
+        REWARD.read(b"".join(pieces))

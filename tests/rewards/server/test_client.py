@@ -17,8 +17,8 @@ from pfgen_fast import AsyncRewardClient, ReferenceScorer, Reward, RewardClient,
 from pfgen_fast.base.errors import ServingError
 from pfgen_fast.integrations import openrlhf
 from pfgen_fast.rewards.completions import CompletionReward
-from pfgen_fast.rewards.server.admission import Limits, Refusal
-from pfgen_fast.rewards.server.request_bodies import read_batch, scores_of_queries
+from pfgen_fast.rewards.server.adapters import adapters
+from pfgen_fast.rewards.server.admission import Refusal
 
 
 def batch_of_all_kinds() -> dict[str, list[str]]:
@@ -308,8 +308,6 @@ def test_a_server_with_a_metric_of_references_needs_no_suite():
         assert client.score(None, answers, references=references)["score"].tolist() == expected["score"].tolist()
         with pytest.raises(TrialsError, match="references: expected a list of references for each answer, got None"):
             client.reward("Q07", answers)
-        reply = HTTP.post(f"{running.url}/get_reward", json={"query": [""], "prompts": [""], "labels": [""]})
-        assert (reply.status_code, "use /reward" in reply.json()["error"]) == (400, True)
 
 
 @pytest.mark.slow
@@ -335,7 +333,7 @@ def test_a_server_has_the_profile_of_the_shape_unless_it_has_another(more, profi
 def test_a_faulty_column_is_one_sentence(more, sentence):
     body = b'{"questions": "Q07", "answers": ["Ice."], ' + more.encode() + b"}"
     with pytest.raises(Refusal, match=sentence):
-        read_batch(body, Limits())
+        adapters(CompletionReward(Reward("mini")))["/reward"].read(body)
 
 
 @pytest.mark.parametrize(
@@ -349,17 +347,7 @@ def test_a_faulty_column_is_one_sentence(more, sentence):
 def test_faulty_references_are_one_sentence(references, sentence):
     body = f'{{"answers": ["Ice."], "references": {references}}}'.encode()
     with pytest.raises(Refusal, match=sentence):
-        read_batch(body, Limits(), has_references=True)
-
-
-def test_queries_of_openrlhf_tell_prompts_and_whether_an_answer_ended(shape):
-    reward = Reward("mini", [part for part in Reward("mini", shape).shape if part.name != "overlong"])
-    prompt = f"{LATTICE} Why?"
-    queries = [f"Why? {LATTICE}</s>", f"Why? {LATTICE}", f"{prompt} {LATTICE}</s>", f"Why? <think>{LATTICE}</s>"]
-    reply = scores_of_queries(CompletionReward(reward), queries, ["Why?", "Why?", prompt, "Why?"], ["Q07"] * 4)
-    assert reply["rewards"].tolist() == [Reward("mini")("Q07", [LATTICE])[0], 0, 0, 0]
-    assert reply["extra_logs"]["unfinished"].tolist() == [1, 0, 1, 0]
-    assert reply["extra_logs"]["copying"].tolist() == [1, 1, 0, 1]
+        adapters(CompletionReward(Reward(ReferenceScorer("chrf"))))["/reward"].read(body)
 
 
 def test_the_function_for_openrlhf_has_the_shape_of_the_environment(monkeypatch):

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class Serve:
     """Serves rewards and scores over HTTP, for trainers on other machines.
 
-    POST /reward takes {"questions": ..., "answers": [...]} and returns {"rewards": [...]}; /score returns all columns,
-    and /get_reward implements OpenRLHF's protocol. /openapi.json documents them. After the first Ctrl-C or SIGTERM,
-    requests in progress are finished; the second ends the command at once.
+    POST /reward takes {"questions": ..., "answers": [...]} and returns {"rewards": [...]}; /score returns all columns.
+    /get_reward, /rm and /verify implement the protocols of OpenRLHF, slime and NeMo Gym. /openapi.json documents them.
+    After the first Ctrl-C or SIGTERM, requests in progress are finished; the second ends the command at once.
 
     Examples
 
@@ -38,7 +38,11 @@ class Serve:
     host: str = Option("127.0.0.1", "Listen on this address; all but a loopback address need a token.")
     port: int = Option(8000, "Set the port; 0 takes a free port.", min=0, max=65535)
     token_file: Path | None = Option(None, "Read the token of requests from this file. Default: $PFGEN_FAST_TOKEN.")
-    mode: options.ModeChoice = Option("completion", "Choose the form of OpenRLHF's prompts.")
+    mode: options.ModeChoice = Option("completion", "Choose the form of prompts for /get_reward, /rm and /verify.")
+    reasoning: Literal["strip", "keep", "refuse"] = Option("strip", "Choose what is done with reasoning in answers.")
+    on_error: Literal["raise", "zero", "nan"] = Option(
+        "raise", "Choose the reward of an answer that cannot be scored; raise refuses its request."
+    )
     profile: Literal["leaderboard", "paper", "normalised"] | None = Option(
         None, "Choose the profile of the scores. Default: that of the shape, or leaderboard."
     )
@@ -87,10 +91,10 @@ class Serve:
                 references = ReferenceScorer([self.metric], reduce=self.reduce, threads=self.threads)
             except ValueError as error:
                 fail(f"--metric: {error}")
-            return Reward(references, shape)
+            return Reward(references, shape, reasoning=self.reasoning, on_error=self.on_error)
         if self.reduce != "best":
             fail(f"--reduce: only a metric of references has several references, not {self.metric}")
         suite = suite_or_here(self.suite)
         profile = self.profile or shape.profile or "leaderboard"
         scorer = Scorer(suite, profile=profile, threads=self.threads)
-        return Reward(scorer, shape, metric=self.metric)
+        return Reward(scorer, shape, metric=self.metric, reasoning=self.reasoning, on_error=self.on_error)

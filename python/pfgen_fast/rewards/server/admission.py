@@ -19,6 +19,7 @@ from typing import Any
 
 from ...base.errors import ServingError
 from ...base.file_reading import open_regular
+from ..answer_rows import OnError
 
 MAX_VALUES = 1_000_000
 """Maximum number of values in a JSON body; a value needs many times the memory of its text."""
@@ -76,15 +77,15 @@ class Gone(Exception):
     """The client has disconnected, so no reply is needed."""
 
 
-def checked_answers(answers: list[str], limits: Limits) -> list[str]:
-    """Returns the answers, or raises Refusal if there are too many or one is too long."""
+def checked_answers(answers: list[Any], limits: Limits, *, on_error: OnError = "raise") -> list[Any]:
+    """Returns the answers, without those that are too long if `on_error` has a reward for them; else raises Refusal."""
     if len(answers) > limits.n_answers:
         raise Refusal(413, f"{len(answers):,} answers; the limit for a request is {limits.n_answers:,}")
-    if max(map(len, answers), default=0) > limits.n_code_points:
-        place = next(place for place, answer in enumerate(answers) if len(answer) > limits.n_code_points)
-        sentence = f"answers[{place}]: {len(answers[place]):,} characters; the limit is {limits.n_code_points:,}"
+    long = [place for place, text in enumerate(answers) if isinstance(text, str) and len(text) > limits.n_code_points]
+    if long and on_error == "raise":
+        sentence = f"answers[{long[0]}]: {len(answers[long[0]]):,} characters; the limit is {limits.n_code_points:,}"
         raise Refusal(413, sentence)
-    return answers
+    return [None if place in long else text for place, text in enumerate(answers)] if long else answers
 
 
 TOKEN_VARIABLE = "PFGEN_FAST_TOKEN"

@@ -1,8 +1,7 @@
 """The ASGI application of the reward server.
 
 The event loop only receives, counts and sends bytes. Workers decode bodies, score answers and encode replies. A request
-that waits for a worker is dropped if its client disconnects or if it has waited for too long. A new endpoint needs a
-method of `Replies`, an entry in `Application`, and its description in `data/openapi.json`.
+that waits for a worker is dropped if its client disconnects or if it has waited for too long.
 """
 
 from __future__ import annotations
@@ -23,12 +22,13 @@ from ...base.errors import PfgenError, RewardError, TrialsError
 from ...base.native import run_until
 from ...scoring.reply_text import Mode
 from ...scoring.scorer import Scorer
+from ..completions import CompletionReward
 from ..reward import Reward
+from .adapters import Handler
 from .admission import Gone, Guard, Limits, Receive, Refusal, Room, RoomShare, too_busy
-from .request_bodies import JSON, Replies, Reply, json_of
+from .request_bodies import JSON, Reply, json_of
 
 Send = Callable[[Any], Awaitable[None]]
-Work = Callable[[bytes], Reply]
 
 _OPENAPI = Path(__file__).parents[2] / "data" / "openapi.json"
 _log = logging.getLogger(__name__)
@@ -59,12 +59,7 @@ class Application:
         self._limits, self._guard = limits, guard
         self._workers = ThreadPoolExecutor(workers, thread_name_prefix="pfgen-score")
         reward = source if isinstance(source, Reward) else Reward(source)
-        replies, document = Replies(reward, limits, mode), _openapi(reward.signature, limits)
-        self._posted: dict[str, Work] = {
-            "/reward": replies.reward,
-            "/score": replies.score,
-            "/get_reward": replies.openrlhf,
-        }
+        self._handler, document = Handler(CompletionReward(reward, mode), limits), _openapi(reward.signature, limits)
         self._shown: dict[str, Callable[[], Reply]] = {
             "/healthz": self._health,
             "/openapi.json": lambda: Reply(document),
@@ -106,13 +101,13 @@ class Application:
         path, headers = scope["path"], _headers(scope)
         try:
             self._guard.check(headers, is_open=path == "/healthz")
-            work = self._posted.get(path)
-            if work is None and path not in self._shown:
-                raise Refusal(404, f"unknown path; expected one of {', '.join((*self._posted, *self._shown))}")
-            methods = ("POST",) if work else ("GET", "HEAD")
+            posted = self._handler.adapters
+            if path not in posted and path not in self._shown:
+                raise Refusal(404, f"unknown path; expected one of {', '.join((*posted, *self._shown))}")
+            methods = ("POST",) if path in posted else ("GET", "HEAD")
             if scope["method"] not in methods:
                 raise Refusal(405, f"{path} requires {methods[0]}", {"Allow": ", ".join(methods)})
-            if work is None:
+            if path in self._shown:
                 return self._shown[path]()
             # Pages of other origins cannot send this type without a preflight.
             if headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
@@ -122,7 +117,7 @@ class Application:
             raise
         begin = time.monotonic()
         body = await place.body(headers, receive)
-        return await self._worked(partial(work, body), receive, place, begin)
+        return await self._worked(partial(self._handler, path, body), receive, place, begin)
 
     async def _worked(self, work: Callable[[], Reply], receive: Receive, place: RoomShare, begin: float) -> Reply:
         cancelled = threading.Event()

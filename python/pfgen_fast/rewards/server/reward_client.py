@@ -12,7 +12,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
 from ...base.errors import ServingError, TrialsError, optional
@@ -32,6 +32,8 @@ _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS, _LONGEST_ASKED_PAUSE_SECONDS = 0.1
 
 class _Requests(ABC):
     """The requests of both clients, as coroutines that wait only in `_post` and `_pause`."""
+
+    _client: ClassVar[str]  # the class of httpx
 
     def __init__(
         self,
@@ -56,17 +58,13 @@ class _Requests(ABC):
             headers["Authorization"] = f"Bearer {token}"
         # A reward server is in the local network, so proxies of the environment are not used.
         self._settings = {"timeout": timeout, "headers": headers, "trust_env": False}
-        self._http = self._connected()
+        self._http = getattr(self._httpx, self._client)(**self._settings)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._copy, (), {"_signature": self._signature}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"
-
-    @abstractmethod
-    def _connected(self) -> Any:
-        """A new client of httpx."""
 
     @abstractmethod
     async def _post(self, url: str, body: bytes) -> Any: ...
@@ -185,6 +183,8 @@ class RewardClient(_Requests):
         RewardClient('http://127.0.0.1:8000')
     """
 
+    _client = "Client"
+
     def reward(self, questions: str | Sequence[str] | None, answers: Sequence[str], **known: Sequence[Any]) -> Floats:
         """The rewards of the answers, equal to those of `Reward` or `Scorer.reward` bit for bit.
 
@@ -220,9 +220,6 @@ class RewardClient(_Requests):
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _connected(self) -> Any:
-        return self._httpx.Client(**self._settings)
-
     async def _post(self, url: str, body: bytes) -> Any:
         return self._http.post(url, content=body)
 
@@ -238,6 +235,7 @@ class AsyncRewardClient(_Requests):
         AsyncRewardClient('http://127.0.0.1:8000')
     """
 
+    _client = "AsyncClient"
     _loop: asyncio.AbstractEventLoop | None = None  # in which the connections were opened
 
     async def reward(
@@ -266,13 +264,10 @@ class AsyncRewardClient(_Requests):
     async def __aexit__(self, *exception: object) -> None:
         await self.aclose()
 
-    def _connected(self) -> Any:
-        return self._httpx.AsyncClient(**self._settings)
-
     async def _post(self, url: str, body: bytes) -> Any:
         loop = asyncio.get_running_loop()
         if self._loop not in (None, loop):
-            self._http = self._connected()
+            self._http = self._httpx.AsyncClient(**self._settings)
         self._loop = loop
         return await self._http.post(url, content=body)
 
