@@ -254,7 +254,8 @@ bool score_chrf_pairs(const ReferenceOptions& options, std::span<const Wanted> w
           const std::size_t begin = task % n_chunks * kAnswersOfTask;
           try {
             block.score(begin, std::min(begin + kAnswersOfTask, answers.size()), task / n_chunks * kLanes);
-          } catch (const Stopped&) {  // the calling thread throws the reason
+          } catch (const Stopped&) {
+            return;  // the calling thread throws the reason
           }
         };
       });

@@ -296,7 +296,8 @@ class ReferenceScorer::PairBlock {
       }
     } catch (const LcsTooLarge& error) {
       throw LinesTooLong(row, error.what());
-    } catch (const Stopped&) {  // the calling thread throws the reason
+    } catch (const Stopped&) {
+      return;  // the calling thread throws the reason
     }
   }
 

@@ -91,7 +91,7 @@ TEST(all_threads_end_when_long_rows_are_interrupted) {
   ReferenceOptions options;
   options.metrics.push_back({ReferenceMetric::kRougeL, 0});
   const ReferenceScorer scorer(options);
-  std::vector<double> columns(3 * 64), matrices(3 * 64 * 1000);
+  std::vector<double> columns(3 * 64), matrices(192'000);
   std::vector<std::int32_t> counts;
   const auto interrupt = [] { throw std::runtime_error("interrupted"); };
   for (const std::size_t n_threads : {1U, 2U}) {
