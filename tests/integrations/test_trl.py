@@ -1,17 +1,24 @@
 """The reward and the dataset for TRL."""
 
 import functools
+import json
+import pickle
 import re
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from makers.documented import DOCS
 from makers.engines import integration
+from makers.tiny_model import write_tiny_model
 from pfgen_fast import Copying, Overlong, PfgenError, Reward, Unfinished
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.integrations.trl import make_dataset, make_reward
+from pfgen_fast.integrations.trl_environment import Environment
 from pfgen_fast.rewards.completions import answer_in
 
 PAGE = DOCS / "integrations" / "trl.md"
@@ -209,6 +216,86 @@ def test_trl_trains_on_several_tasks_and_rewards_at_once(tiny_model, tmp_path, s
         assert entry["rewards/pfgen_score/mean"] == pytest.approx(sum(values) / len(values), rel=1e-5)
         assert entry["pfgen/fluency"] == pytest.approx(entry["rewards/pfgen_fluency/mean"], rel=1e-5)
         assert 0 <= entry["pfgen/truthfulness"] <= 1
+
+
+@pytest.mark.integrations
+@pytest.mark.filterwarnings("ignore")
+def test_the_worker_of_the_asynchronous_trainer_scores_answers_and_submissions(mini, scorer, tmp_path, monkeypatch):
+    """The spawned worker of AsyncGRPOTrainer, which pickles rewards, with a server in the place of vLLM."""
+    trl, datasets, transformers = integration("trl"), integration("datasets"), integration("transformers")
+    from accelerate.state import PartialState
+    from trl.experimental.async_grpo import async_rollout_worker
+
+    template = Path(trl.__file__).parent / "chat_templates" / "qwen3.jinja"
+    folder = write_tiny_model(tmp_path, mini, chat_template=template.read_text(encoding="utf-8"))
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    call = {"name": "submit_answer", "arguments": {"answer": GOOD}}
+
+    class Completions(BaseHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+        def do_POST(self):
+            prompt = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["prompt"]
+            has_called = "<tool_response>" in tokenizer.decode(prompt)
+            text = "It floats." if has_called else f"<tool_call>\n{json.dumps(call)}\n</tool_call>"
+            ids = tokenizer(text)["input_ids"]
+            choice = {"token_ids": ids, "logprobs": {"token_logprobs": [-1.0] * len(ids)}}
+            body = json.dumps({"choices": [choice]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    monkeypatch.setattr(async_rollout_worker, "is_vllm_available", lambda: True)
+    PartialState(cpu=True)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Completions) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        worker = async_rollout_worker.AsyncRolloutWorker(
+            model_name="tiny",
+            dataset=datasets.Dataset.from_dict({"prompt": [message("Why does ice float?")], "question": ["Q07"]}),
+            reward_funcs=[make_reward("mini", "chat")],
+            processing_class=tokenizer,
+            eos_token_ids=[tokenizer.eos_token_id],
+            environment_factory=functools.partial(Environment, "mini", "chat"),
+            num_generations=2,
+            vllm_server_url=f"http://127.0.0.1:{server.server_port}",
+        )
+        worker.start()
+        metrics = worker.rollout_buffer.get(timeout=120).metrics
+        worker._process.kill()
+        server.shutdown()
+    answered, submitted = scorer.reward("Q07", ["It floats.", GOOD]).tolist()
+    assert (metrics["rewards/pfgen_score"], metrics["rewards/Environment"]) == (answered, submitted)
+    assert metrics["reward"] == answered + submitted
+
+
+def test_a_reward_is_a_small_pickle_with_a_name_and_an_environment_owns_it(scorer):
+    reward = pickle.loads(pickle.dumps(make_reward("mini", "chat", shape="recommended", name="mine")))
+    assert reward.__name__ == "mine_score"
+    assert len(pickle.dumps(reward)) < 2000
+    environment = Environment(Reward(scorer), "chat")
+    environment.reset(prompt=message("Why?"), question="Q07")
+    assert environment.get_reward() == 0.0
+    assert environment.submit_answer(GOOD)
+    assert [environment.get_reward()] == scorer.reward("Q07", [GOOD]).tolist()
+
+
+def test_a_completion_that_cannot_be_scored_is_named_or_gets_the_reward_of_an_error(scorer):
+    completions, columns = [message(GOOD), None, message(None), "42"], {"question": ["Q07", "Q07", "Q07", None]}
+    with pytest.raises(PfgenError, match=r"^completions\[1\]: expected a completion, .*, not NoneType"):
+        make_reward("mini", "chat")(prompts=["p"] * 4, completions=completions, **columns)
+    logged = {}
+    reward = make_reward("mini", "chat", on_error="zero")
+    rewards = reward(prompts=["p"] * 4, completions=completions, **columns, log_extra=logged.__setitem__)
+    assert rewards == [*scorer.reward("Q07", [GOOD]).tolist(), 0.0, 0.0, None]
+    assert logged == {"pfgen_answer": [GOOD, None, "", None]}
+    opened = make_reward("mini", "chat", shape=[Unfinished()])
+    assert opened(prompts=["Q<think>\n"], completions=[GOOD], question=["Q07"]) == [0.0]
+    kept = make_reward(Reward("mini", reasoning="keep"), "chat")
+    thoughts = f"<think>Ice</think>{GOOD}"
+    assert kept(prompts=["p"], completions=[thoughts], question=["Q07"]) == scorer.reward("Q07", [thoughts]).tolist()
 
 
 @pytest.mark.integrations

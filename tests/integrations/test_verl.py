@@ -9,7 +9,7 @@ from makers.documented import DOCS
 from makers.engines import integration, run_python_blocks
 from pfgen_fast import PfgenError, Reward, TrialsError
 from pfgen_fast.generation.prompts import make_tasks
-from pfgen_fast.integrations.verl import compute_score, compute_score_batched, write_dataset
+from pfgen_fast.integrations.verl import compute_score, compute_score_async, compute_score_batched, write_dataset
 
 PARTS = ("fluency", "truthfulness", "helpfulness")
 PAGE = DOCS / "integrations" / "verl.md"
@@ -54,6 +54,9 @@ def test_a_shape_and_references_come_from_the_settings_and_the_row(scorer, tmp_p
 def test_arguments_without_a_reward_are_one_clear_sentence():
     with pytest.raises(TrialsError, match=r"questions\[0\]: .*Q77"):
         compute_score("pfgen", "a", "Q77", suite="mini")
+    settings = {"suite": "mini", "on_error": "zero"}
+    assert compute_score_batched(["pfgen"] * 2, [None, "A: It floats."], ["Q07", "Q77"], **settings) == [0.0, 0.0]
+    assert asyncio.run(compute_score_async("pfgen", "a", "Q77", **settings)) == 0.0
     with pytest.raises(PfgenError, match="unknown mode 'chatty'; expected one of completion, qa, chat"):
         compute_score("pfgen", "a", "Q07", suite="mini", mode="chatty")
     with pytest.raises(PfgenError, match="unknown metric 'length'; expected one of score, fluency, truth"):
@@ -80,7 +83,8 @@ def test_a_dataset_has_the_prompts_of_generate(mini, tmp_path, mode):
     assert [row["extra_info"] for row in rows] == [
         {"index": index, "question": task.question, "trial": task.trial} for index, task in enumerate(tasks)
     ]
-    assert {row["data_source"] for row in rows} == {"mine"}
+    assert {(row["data_source"], row["env_class"]) for row in rows} == {("mine", "mine")}
+    assert [row["reward_spec"] for row in rows] == [{"ground_truth": task.question_id} for task in tasks]
 
 
 @pytest.fixture(scope="module")
@@ -133,13 +137,19 @@ def make_batch(verl_config, tiny_model: Path, suite, tmp_path: Path, monkeypatch
 
 @pytest.mark.integrations
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("manager", ["naive", "dapo", "gdpo", "rate_limited"])
+@pytest.mark.parametrize(
+    ("manager", "function"),
+    [
+        *((name, "compute_score") for name in ("naive", "dapo", "gdpo", "rate_limited")),
+        ("naive", "compute_score_async"),
+    ],
+)
 def test_reward_workers_of_verl_give_the_scores_of_one_process(
-    verl, mini, scorer, tiny_model, tmp_path, monkeypatch, manager
+    verl, mini, scorer, tiny_model, tmp_path, monkeypatch, manager, function
 ):
     from verl.experimental.reward_loop.reward_loop import RewardLoopWorker
 
-    config = verl(f"reward.reward_manager.name={manager}")
+    config = verl(f"reward.reward_manager.name={manager}", f"reward.custom_reward_function.name={function}")
     _, data, questions, kept = make_batch(config, tiny_model, mini, tmp_path, monkeypatch)
 
     async def rewarded():
@@ -151,6 +161,20 @@ def test_reward_workers_of_verl_give_the_scores_of_one_process(
     assert len({row["reward_score"] for row in outcome}) > 4
     for part in PARTS:
         assert [row["reward_extra_info"][part] for row in outcome] == table[part].tolist()
+
+
+@pytest.mark.integrations
+@pytest.mark.filterwarnings("ignore")
+def test_the_batch_manager_of_verl_gives_the_same(verl, mini, scorer, tiny_model, tmp_path, monkeypatch):
+    integration("verl")
+    from verl.workers.reward_manager.batch import BatchRewardManager
+
+    tokenizer, data, questions, kept = make_batch(verl(), tiny_model, mini, tmp_path, monkeypatch)
+    manager = BatchRewardManager(tokenizer, 0, compute_score_batched, suite="mini", parts=True)
+    outcome = manager(data, return_dict=True)
+    expected = scorer.reward(questions, kept).tolist()
+    assert outcome["reward_extra_info"]["score"] == expected
+    assert outcome["reward_tensor"].sum(dim=1).tolist() == pytest.approx(expected)
 
 
 @pytest.mark.integrations

@@ -55,7 +55,7 @@ def write_dataset(
             "prompt": list(task.prompt.messages or [{"role": "user", "content": task.prompt.text}]),
             "ability": "writing",
             "reward_model": {"style": "rule", "ground_truth": task.question_id},
-            "reward_spec": {"method": "rule", "ground_truth": task.question_id},
+            "reward_spec": {"ground_truth": task.question_id},
             "extra_info": {"index": index, "question": task.question, "trial": task.trial},
         }
         for index, task in enumerate(training_tasks(suite, mode, trials, num_examples))
