@@ -321,7 +321,7 @@ def test_a_family_without_references_is_left_out(answers, tmp_path):
         (
             "prompt,model,answer\na,x,Ice\n",
             {"metrics": ["corpus_blue"]},
-            "'corpus_blue'; expected one of fluency, .*average, bleu, chrf",
+            "'corpus_blue'; expected one of fluency, .*average, bleu, nmt_bleu",
         ),
         ("prompt,model,answer\na,x,Ice\n", {"metrics": ["chrf:words"]}, "'chrf:words': expected best or mean"),
         (

@@ -286,7 +286,7 @@ class ReferenceScorer:
             TrialsError: A hypothesis or a reference is not a text.
 
         Example:
-            >>> utility = ReferenceScorer("chrf").mbr(["Ice floats.", "It floats.", "It sinks."])["chrf"]
+            >>> utility = ReferenceScorer("chrf").mbr(["It sinks.", "Ice floats.", "It floats."])["chrf"]
             >>> int(utility.argmax())
             1
         """
