@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kLanes = 64;              // references at a time
 constexpr std::size_t kAnswersOfTask = 256;     // with one block of references
 constexpr std::size_t kMostElements = 1 << 24;  // of all texts, which bounds memory
+constexpr std::size_t kMostWords = 1 << 26;     // of all threads, too
 
 // The elements of texts, by order: numbers from 1 that texts share.
 class ElementSets {
@@ -244,6 +245,9 @@ bool score_chrf_pairs(const ReferenceOptions& options, std::span<const Wanted> w
       }
     }
   }
+  std::size_t n_words = 0;  // of a thread
+  for (const SymbolSets& kind : symbols) n_words += kind.sets.n_elements();
+  n_threads = std::clamp<std::size_t>(kMostWords / n_words, 1, n_threads);
   const std::size_t n_chunks = (answers.size() + kAnswersOfTask - 1) / kAnswersOfTask;
   const std::size_t n_blocks = (references.size() + kLanes - 1) / kLanes;
   run_parallel(
