@@ -8,7 +8,7 @@ import time
 import pytest
 from makers.pages import leave_out_drawing
 from makers.runs import make_varied_runs
-from pfgen_fast.cli import main
+from pfgen_fast.cli import app
 from pfgen_fast.report.discernment import write_discernment
 from report.discernments import a_discernment
 
@@ -25,7 +25,7 @@ def page_folder(tmp_path_factory, mini):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("sys.argv", ["pfgen-fast", *map(str, command), "--quiet"])
             with pytest.raises(SystemExit, match="0"):
-                main()
+                app.main()
     return folder / "report"
 
 
