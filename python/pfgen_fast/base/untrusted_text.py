@@ -19,7 +19,6 @@ import json
 import os
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -88,6 +87,8 @@ def nearest_names(name: str, known: Iterable[str], *, n: int = 1, cutoff: float 
     by_beginning: dict[str, str] = {}
     for other in islice(known, _MOST_COMPARED):
         by_beginning.setdefault(other[:_COMPARED_CODE_POINTS], other)
+    from difflib import get_close_matches
+
     return [by_beginning[begin] for begin in get_close_matches(name[:_COMPARED_CODE_POINTS], by_beginning, n, cutoff)]
 
 

@@ -20,7 +20,6 @@ from ..base.journal import json_line
 from ..base.native import _core
 from ..base.untrusted_json import Fault, any_object, checked, parse_json, read_json, unique
 from ..scoring.reply_text import CLOSING_TAGS, divided_text
-from ..tables.formats import tables_hint
 
 _TRIALS_NAMES = ("trials.jsonl.xz", "trials.jsonl.zst", "trials.jsonl.gz", "trials.jsonl")
 _MAX_CONFIG_BYTES = 1 << 20
@@ -165,6 +164,8 @@ def find_runs(paths: Iterable[str | Path]) -> list[RunFolder]:
                     f"{path}: a suite, not a run; 'pfgen-fast generate --engine ground-truth --suite {path}' makes a "
                     "run of its sample answers"
                 )
+            from ..tables.formats import tables_hint
+
             hint = tables_hint(Path(path))
             raise TrialsError(
                 f"{path}: no run here; a run has {', '.join(_TRIALS_NAMES)} or trial_NNN.jsonl files{hint}"

@@ -6,7 +6,6 @@ containers or the Python version. `Scorer.signature` names the package version, 
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from copy import copy
 from functools import partial
@@ -298,11 +297,17 @@ class ScorerSpec:
     def suite(self) -> Suite:
         """The suite; a receiver reads it at the first use, and raises SuiteError if it is missing or has changed."""
         scorer = _scorers.get(self)  # engines send a spec with every task, and a suite from memory may be large
-        suite: Suite = pickle.loads(self._sent_suite) if scorer is None else scorer.suite
+        if scorer is not None:
+            return scorer.suite
+        import pickle
+
+        suite: Suite = pickle.loads(self._sent_suite)
         return suite
 
     @cached_property
     def _sent_suite(self) -> bytes:
+        import pickle  # few callers need it, and `score` starts faster without it
+
         return pickle.dumps(self.suite)
 
     @property

@@ -14,7 +14,7 @@ from .keywords import Rule, depth_first
 from .rules import Lengths
 from .units import Spelling, Tokenizer
 
-_EXCESS = re.compile(r"([0-9]{1,9})字超過")
+_EXCESS = r"([0-9]{1,9})字超過"
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Question:
             >>> Question("Q1", "Why?", {}).excess_shown("14字超過")
             '14 characters over 100'
         """
-        match = _EXCESS.fullmatch(detail)
+        match = re.fullmatch(_EXCESS, detail)
         return f"{counted(int(match[1]), self.unit)} over {self.lengths.target}" if match else ""
 
     def n_units(self, answer: str) -> int:
@@ -101,7 +101,7 @@ Language = Literal["ja", "en"]
 
 _SOME = 20
 # Hiragana, katakana and kanji: the classes H, T and K of the rules of discernment.
-_JAPANESE = re.compile(
+_JAPANESE = (
     "[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
     "\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\U00020000-\U0003ffff\u3005\u3006\u3007]"
 )
@@ -144,4 +144,4 @@ INSTRUCTIONS: Mapping[Language, Instructions] = {
 
 def language_of(text: str) -> Language:
     """A guess of a text's language: `ja` if it has a hiragana, katakana or kanji, otherwise `en`."""
-    return "ja" if _JAPANESE.search(text) else "en"
+    return "ja" if re.search(_JAPANESE, text) else "en"

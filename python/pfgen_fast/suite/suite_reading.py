@@ -13,7 +13,6 @@ import re
 import time
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -105,6 +104,8 @@ def file_hashes(paths: Sequence[Path]) -> list[str]:
     known = None if memory is None else _remembered(memory, before)
     if known is not None:
         return known
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(4) as pool:  # hashing releases the GIL
         hashes = list(pool.map(partial(file_sha1, error=SuiteError), paths))
     is_settled = all(now - changed > _SETTLED_NS for *_, changed in before)

@@ -130,11 +130,18 @@ def are_tables(paths: Sequence[str], tables: TableScoring, suite: str | None) ->
     return any(value is not None for value in (*names_tables, *others)) or all(_is_table(path, suite) for path in paths)
 
 
-def _is_table(path: str, suite: str | None) -> bool:
-    """Whether an input must be a table: a file that cannot be trials."""
+def kind_of_table(path: str) -> str | None:
+    """The format of tables that a file extension stands for; None if there is no extension or it is unknown."""
+    if not Path(path).suffix:
+        return None
     from ...tables.formats import kind_of
 
-    kind = kind_of(path) if os.path.isfile(path) else None
+    return kind_of(path)
+
+
+def _is_table(path: str, suite: str | None) -> bool:
+    """Whether an input must be a table: a file that cannot be trials."""
+    kind = kind_of_table(path) if os.path.isfile(path) else None
     return kind is not None and not (kind == ".jsonl" and _may_be_trials(path, suite))
 
 

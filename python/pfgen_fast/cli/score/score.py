@@ -14,7 +14,7 @@ from ...runs.items.by_subject import subject_record, subject_table
 from .. import app, options
 from ..parser import options_set, refuse_others
 from ..suite_line import about_interval, given_suite, print_origins
-from .options import ScoreOptions, are_tables
+from .options import ScoreOptions, are_tables, kind_of_table
 
 if TYPE_CHECKING:
     from ...runs.gates import Check
@@ -88,7 +88,6 @@ class Score(ScoreOptions):
     def _score_runs(self, runs: list[RunFolder]) -> None:
         from ...runs.gates import OF_RUN
         from ...runs.run_scorer import RunScorer
-        from ...tables.formats import is_table
 
         refuse_others(self, "runs")
         self.runs.prepare()
@@ -96,7 +95,7 @@ class Score(ScoreOptions):
         is_unusual = (self.profile, self.usual_sum, self.reasoning) != ("leaderboard", "compensated", "keep")
         if is_unusual and not (self.output or self.force):
             app.fail("--profile, --float-sum or --reasoning would replace the usual results: give --output or --force")
-        to_table = self.output is not None and is_table(self.output)
+        to_table = self.output is not None and kind_of_table(self.output) is not None
         with contextlib.ExitStack() as stack:
             on_scored = None
             if to_table:
