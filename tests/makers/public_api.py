@@ -20,6 +20,7 @@ PACKAGE = ROOT / "python" / "pfgen_fast"
 
 MODULES = (
     "base.errors",
+    "compat",
     "integrations.lm_eval",
     "lab.evaluators.evaluator",
     "lab.evaluators.function_evaluator",

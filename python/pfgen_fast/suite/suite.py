@@ -90,13 +90,22 @@ class Suite:
 
     @classmethod
     def load(cls, source: str | Path, *, cached: bool = True) -> Suite:
-        """Reads the suite in a folder, or a packaged or fetched suite by its name (`"mini"`, `"pfgen-bench"`).
+        """Reads the suite in a folder or file, or a packaged or fetched suite by its name (`"mini"`, `"pfgen-bench"`).
 
         Args:
-            source: A directory with `Q*.json` files, or the name of a packaged suite, or of one that
-                `get_suite` has fetched. To load a directory of the same name, write it with a separator: `./mini`.
+            source: A directory with `Q*.json` files, a file `*.jsonl` with a question in each line, or the name of a
+                packaged suite, or of one that `get_suite` has fetched. To load a directory of the same name, write it
+                with a separator: `./mini`.
             cached: Whether to use the cache; otherwise all files are read and hashed.
         """
+        if Path(source).suffix == ".jsonl":
+            lines = {Path(where): json.dumps(line).encode() for where, line in json_lines(Path(source))}
+            if not lines:
+                raise SuiteError(f"{source}: expected a question in each line, and at least one line")
+            digests = [hashlib.sha1(content).hexdigest() for content in lines.values()]
+            read = _checked(str(source), _parsed(list(lines), list(lines.values())), hash_of_files(digests))
+            read.__dict__["folder"] = Path(source).absolute()
+            return read
         folder = folder_of(source)
         paths = question_files(folder)
         name = folder.name if folder.parent == PACKAGED else str(source)

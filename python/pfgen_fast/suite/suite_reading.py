@@ -42,7 +42,7 @@ _SETTLED_NS = 2_000_000_000
 """Minimum age of a change: if the last change is newer, a second change within the same clock tick is not detected."""
 
 _REQUIRED = ("question_id", "question", "answers")
-_OPTIONAL = ("category", "note", "keywords", "unit", "tokenizer", "tokenizer_sha1", "target", "limit")
+OPTIONAL_KEYS = ("category", "note", "keywords", "unit", "tokenizer", "tokenizer_sha1", "target", "limit")
 
 
 def question_files(folder: Path) -> list[Path]:
@@ -159,8 +159,8 @@ def question_faults(source: object, folder: Path | None = None) -> Iterator[str]
         if key not in source:
             yield f"the key {key!r} is missing"
     for key in source:
-        if key not in _REQUIRED + _OPTIONAL:
-            yield f"unknown key {shown_value(key)}; expected one of {', '.join(_REQUIRED + _OPTIONAL)}"
+        if key not in _REQUIRED + OPTIONAL_KEYS:
+            yield f"unknown key {shown_value(key)}; expected one of {', '.join(_REQUIRED + OPTIONAL_KEYS)}"
     for key in ("question_id", "question"):
         if key in source and (not isinstance(source[key], str) or not source[key]):
             yield f"{key!r}: expected a non-empty string, not {shown_value(source[key])}"
