@@ -247,7 +247,7 @@ bool score_chrf_pairs(const ReferenceOptions& options, std::span<const Wanted> w
   }
   std::size_t n_words = 0;  // of a thread
   for (const SymbolSets& kind : symbols) n_words += kind.sets.n_elements();
-  n_threads = std::clamp<std::size_t>(kMostWords / n_words, 1, n_threads);
+  n_threads = std::min(n_threads, kMostWords / n_words);
   const std::size_t n_chunks = (answers.size() + kAnswersOfTask - 1) / kAnswersOfTask;
   const std::size_t n_blocks = (references.size() + kLanes - 1) / kLanes;
   run_parallel(
