@@ -37,7 +37,7 @@ class Scorer:
         >>> scorer = Scorer({"answers": {"A": ["Ice floats.", "It is light."]}, "keywords": [{"t": "light"}]})
         >>> scores = scorer.score("Ice is light.")
         >>> scores["average"], scores["helpfulness"], scores["helpfulness_results"]
-        (0.81706, 1.0, [])
+        (0.97092, 1.0, [])
     """
 
     def __init__(self, data: Mapping[str, Any], *, fluency_n_gram: int = 10, truthfulness_n_gram: int = 3) -> None:

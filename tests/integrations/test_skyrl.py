@@ -1,6 +1,10 @@
 """The environment for SkyRL, with its registry of environments."""
 
+import subprocess
+import sys
+
 import pytest
+from makers.documented import DOCS
 from makers.engines import integration
 from pfgen_fast import PfgenError, TrialsError
 
@@ -49,3 +53,12 @@ def test_rows_and_settings_without_a_reward_are_one_sentence(make):
             make(config, extras)
     with pytest.raises(TrialsError, match=r"questions\[0\]: .*Q77"):
         make({"suite": "mini"}, {"reward_spec": {"ground_truth": "Q77"}}).step("a")
+
+
+@pytest.mark.integrations
+def test_the_documented_example_runs(tmp_path):
+    integration("skyrl_gym")
+    page = (DOCS / "integrations" / "environments.md").read_text(encoding="utf-8")
+    block = page.split("```python\n")[1].partition("```")[0]
+    run = subprocess.run([sys.executable, "-c", block], cwd=tmp_path, capture_output=True, check=True)
+    assert run.stdout.decode().split() == ["0.02259"]

@@ -305,7 +305,7 @@ def test_the_documented_examples_run(tiny_model, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONWARNINGS", "ignore")
     (tmp_path / "org").mkdir()
     (tmp_path / "org" / "model").symlink_to(tiny_model)
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    blocks = re.findall(r"(?<!-->\n)```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert len(blocks) == 2
     options = "max_steps=1, max_completion_length=8, use_cpu=True, report_to='none', per_device_train_batch_size=8"
     for block in blocks:
