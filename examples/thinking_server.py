@@ -67,14 +67,19 @@ class Handler(BaseHTTPRequestHandler):
             return
         prompt = body["prompt"] if "prompt" in body else body["messages"][-1]["content"]
         choice = self.thinker.choice(prompt, int(body.get("seed") or 0))
-        usage = {"prompt_tokens": len(prompt) // 4, "completion_tokens": len(str(choice["message"])) // 4}
-        self._send(200, {"object": "chat.completion", "choices": [choice], "usage": usage})
+        n_prompt, n_reply = len(prompt) // 4, len(str(choice["message"])) // 4
+        usage = {"prompt_tokens": n_prompt, "completion_tokens": n_reply, "total_tokens": n_prompt + n_reply}
+        reply = {"id": "0", "object": "chat.completion", "created": 0, "model": "thinker", "choices": [choice]}
+        self._send(200, {**reply, "usage": usage}, is_stream=bool(body.get("stream")))
 
-    def _send(self, status: int, reply: dict[str, Any]) -> None:
+    def _send(self, status: int, reply: dict[str, Any], *, is_stream: bool = False) -> None:
         content = json.dumps(reply).encode()
+        if is_stream:  # one chunk has the whole message
+            content = content.replace(b'"message":', b'"delta":').replace(b".completion", b".completion.chunk")
+            content = b"data: %s\n\ndata: [DONE]\n\n" % content
         with contextlib.suppress(OSError):  # the client has gone
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", "text/event-stream" if is_stream else "application/json")
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)

@@ -33,6 +33,7 @@ def score_frame(module):
         ("integrations.inspect_ai", "inspect_ai", "inspect", on_import),
         ("integrations.lighteval", "lighteval.metrics.utils.metric_utils", "lighteval", on_import),
         ("integrations.lm_eval.task", "datasets", "lm-eval", lambda module: module.documents()),
+        ("integrations.nemo_gym", "nemo_gym.base_resources_server", "nemo-gym", on_import),
         ("integrations.nemo_rl", "nemo_rl.environments.interfaces", "nemo-rl", on_import),
         ("integrations.polars", "polars", "polars", score_texts),
         ("integrations.skyrl", "skyrl_gym.envs.base_text_env", "skyrl", on_import),

@@ -159,6 +159,8 @@ def answer_in(completion: Completion, mode: Mode | None) -> str:
 
 def text_of(completion: Completion) -> str:
     """The text of a completion: all of it, or the content of its last message."""
+    if isinstance(completion, str):
+        return completion
     content: Any = completion
     if isinstance(content, Sequence) and not isinstance(content, str):
         message = content[-1] if content else {}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, get_args
 
 from ..base.errors import EngineError
@@ -32,8 +34,8 @@ TAGS: tuple[tuple[str, str], ...] = (
 )
 """The opening and closing tags of reasoning that are always known."""
 
-CLOSING_TAGS = tuple(closing for _, closing in TAGS)
-TAG_TEXTS = frozenset(tag for pair in TAGS for tag in pair)
+_OPENING_TAGS, CLOSING_TAGS = zip(*TAGS, strict=True)
+TAG_TEXTS = (*_OPENING_TAGS, *CLOSING_TAGS)
 MARKERS = frozenset({"<|channel|>", "<|message|>", "<|return|>", "<|end|>", "<|start|>", *TAG_TEXTS})
 """The special tokens that divide a reply; decoding must keep them."""
 
@@ -106,6 +108,8 @@ def divided_text(text: str, tags: Sequence[tuple[str, str]] = ()) -> DividedRepl
     """Divides a text at `TAGS` and at further pairs of tags, or at its channels."""
     if CHANNEL in text:
         return _final_channel(text, tags)
+    if not _any_of((*TAG_TEXTS, *(tag for pair in tags for tag in pair))).search(text):
+        return DividedReply(text.strip())
     known = (*TAGS, *tags)
     start = max((text.rfind(closing) + len(closing) for _, closing in known if closing in text), default=0)
     openings = (text.find(opening, start) for opening, _ in known)
@@ -117,7 +121,7 @@ def divided_text(text: str, tags: Sequence[tuple[str, str]] = ()) -> DividedRepl
 def opened_by(prompt: str) -> str:
     """The opening tag at the end of a prompt, which the reply then lacks; empty if the prompt ends without a tag."""
     end = prompt.rstrip()
-    return next((opening for opening, _ in TAGS if end.endswith(opening)), "")
+    return next(tag for tag in _OPENING_TAGS if end.endswith(tag)) if end.endswith(_OPENING_TAGS) else ""
 
 
 def without_reasoning(text: str) -> str:
@@ -137,7 +141,13 @@ def first_part(answer: str, stop: Sequence[str]) -> str:
         >>> first_part("It floats. Q: Why?", ("Q:", "floats"))
         'It '
     """
-    return min((answer.partition(text)[0] for text in stop), key=len, default=answer)
+    match = _any_of(tuple(stop)).search(answer) if stop else None
+    return answer if match is None else answer[: match.start()]
+
+
+@lru_cache
+def _any_of(texts: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, texts)))
 
 
 def cleaned(answer: str, mode: Mode) -> str:

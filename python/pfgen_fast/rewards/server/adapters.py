@@ -14,6 +14,7 @@ import numpy as np
 
 from ...base.errors import PfgenError, TrialsError
 from ...base.untrusted_text import in_one_line, shown_value
+from ...scoring.reply_text import first_part
 from ...scoring.score_table import ScoreTable
 from ..completions import CompletionReward, text_of
 from ..reward import RewardTable
@@ -112,14 +113,14 @@ def adapters(rewards: CompletionReward) -> dict[str, Adapter]:
         "/score": Adapter(batch, columns, scores, known),
         "/get_reward": Adapter(
             {"query": [text], "prompts": [str], "labels": [object]},
-            lambda body: {"answers": body["query"], key: _values(key, body["labels"])},
+            lambda body: {"answers": body["query"], key: label_values(key, body["labels"])},
             lambda rows, body: scores_of_queries(rewards, rows["answers"], body["prompts"], rows[key]),
         ),
         "/rm": Adapter(
             {"prompt": object, "response": text, "label": object},
             lambda body: {
                 "answers": [body["response"]],
-                key: _values(key, [body["label"]]),
+                key: label_values(key, [body["label"]]),
                 "prompts": [_prompt(body["prompt"], "prompt")],
                 "end_tokens": END_TOKENS,
             },
@@ -134,7 +135,7 @@ def adapters(rewards: CompletionReward) -> dict[str, Adapter]:
     }
 
 
-def _values(key: str, labels: Sequence[Any]) -> list[Any]:
+def label_values(key: str, labels: Sequence[Any]) -> list[Any]:
     """The questions that labels name, or the references that they are; a text is a single reference."""
     return [[label] if key == "references" and isinstance(label, str) else label for label in labels]
 
@@ -175,7 +176,7 @@ def scores_of_queries(
         if not separator and rewards.reward.on_error == "raise":
             raise TrialsError(f"does not contain its prompt '{in_one_line(prompt, 40)}'", column="query", row=row)
         completions.append(text if separator else None)
-    finished = [isinstance(text, str) and any(token in text for token in END_TOKENS) for text in completions]
+    finished = [isinstance(text, str) and first_part(text, END_TOKENS) != text for text in completions]
     rows = {"answers": completions, rewards.key: list(values), "prompts": prompts, "finished": finished}
     table = _table(rewards, {**rows, "end_tokens": END_TOKENS}, value="labels", answer="query")
     logs = {name: table[name] for name in table.columns if name not in ("score", "reward")}
@@ -201,7 +202,7 @@ def rows_of_verification(rewards: CompletionReward, body: Body) -> Rows:
     n_tokens = usage.get("output_tokens") if isinstance(usage, dict) else None
     return {
         "answers": [answer],
-        rewards.key: _values(rewards.key, [value]),
+        rewards.key: label_values(rewards.key, [value]),
         "prompts": [_prompt(body["responses_create_params"].get("input"), "responses_create_params.input")],
         "finished": [response.get("incomplete_details") is None],
         "n_tokens": None if n_tokens is None else [n_tokens],
