@@ -54,6 +54,7 @@ def reference(folder, q, k, mode, s="", m=20, prefix="", instruction="", context
     return [{"role": "system", "content": text}, {"role": "user", "content": drawn + "Q: " + q}]
 
 
+PUBLISHED_MODES = MODES[:3]
 JAPANESE = {
     "examples": "## 回答例", "question": "## 質問", "qa": "例と同様の文体及び文字数で、質問に1行で答えてください。",
     "chat": "例と同様の文体及び文字数で、ユーザの質問に1行で答えてください。", "context": "## 参考情報",
@@ -83,7 +84,7 @@ def compare(suite, folder, mode, **changes):
             assert (task.trial, task.seed) == (trial, seed)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", PUBLISHED_MODES)
 @pytest.mark.parametrize(
     "changes",
     [
@@ -200,7 +201,18 @@ def test_a_prefix_with_a_broken_escape_is_refused(prefix):
         Setting("m", prefix=prefix)
 
 
-@pytest.mark.parametrize("mode", MODES)
+def test_turns_show_each_example_as_a_question_and_an_answer(small):
+    suite = Suite.load(small)
+    messages = make_tasks(suite, 1, mode="turns", num_examples=2, prefix="! ")[0].prompt.messages
+    assert [message["role"] for message in messages] == ["system", *["user", "assistant"] * 2, "user"]
+    assert messages[0]["content"] == f"! {ENGLISH['chat']}"
+    assert [message["content"] for message in messages[1:]] == ["c?", "C.", "b?", "B.", "a?"]
+    drawn = make_tasks(suite, 1, mode="turns", num_examples=0, context=Context({"": ("One.",)}))[0].prompt.messages
+    assert [message["role"] for message in drawn] == ["system", "user"]
+    assert drawn[1]["content"].endswith("- One.\n\na?")
+
+
+@pytest.mark.parametrize("mode", PUBLISHED_MODES)
 def test_white_space_around_the_parts_of_a_prompt_is_dropped(make_suite, mode):
     """As the published script does; only the question of a completion stays as it is."""
     suite = Suite.load(make_suite({"question": "a? "}, {"question": "b?"}))

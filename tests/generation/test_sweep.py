@@ -66,7 +66,7 @@ def test_a_grid_holds_every_combination_the_first_parameter_varying_slowest():
         ({"base_url": "x"}, "--base-url is an option of anthropic, openai, openai-api, not of ngram"),
         ({"zzz": 1}, "--zzz is an option of no engine, not of ngram"),
         ({"temperature": [1, 0.5, 1.0]}, "temperature: 1 occurs twice; expected each value once"),
-        ({"mode": "poem"}, "unknown mode 'poem'; expected one of completion, qa, chat"),
+        ({"mode": "poem"}, "unknown mode 'poem'; expected one of completion, qa, chat, turns"),
         ({"examples": -1}, "examples: expected at least 0, not -1"),
     ],
     ids=str,

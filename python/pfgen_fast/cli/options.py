@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_FILE_BYTES = 1 << 20
 
-ModeChoice = Literal["completion", "qa", "chat"]
+ModeChoice = Literal["completion", "qa", "chat", "turns"]
 
 
 def name_list(text: str) -> str:

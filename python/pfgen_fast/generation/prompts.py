@@ -117,7 +117,7 @@ DEFAULT_INSTRUCTION = "default"
 class Message(TypedDict):
     """A message to a chat model."""
 
-    role: Literal["system", "user"]
+    role: Literal["system", "user", "assistant"]
     content: str
 
 
@@ -125,7 +125,7 @@ class Message(TypedDict):
 class Prompt:
     """A prompt: messages to a chat model, or a text to continue."""
 
-    messages: tuple[Message, ...] | None = None  # messages in modes `qa` and `chat`, otherwise None
+    messages: tuple[Message, ...] | None = None  # None in mode `completion`
     text: str = ""  # text in mode `completion`, otherwise empty
 
 
@@ -224,7 +224,7 @@ def make_tasks(
         others = [sample for sample in samples if sample.question != question.question][:num_examples]
         examples = "\n\n".join(f"Q: {sample.question}\nA: {sample.answer}" for sample in others)
         is_ours = mode != "completion" or instruction == DEFAULT_INSTRUCTION
-        first = instruction if not is_ours else texts.chat if mode == "chat" else texts.qa
+        first = instruction if not is_ours else texts.qa if mode in ("completion", "qa") else texts.chat
         begin = prefix + f"{first}\n\n{texts.examples_heading}\n{examples}".strip()
         drawn = () if context is None else context.drawn(question, trial, seed)
         shown = "\n".join([texts.context_heading, *(f"- {sentence}" for sentence in drawn), "", ""]) if drawn else ""
@@ -233,9 +233,16 @@ def make_tasks(
         elif mode == "qa":
             content = f"{begin}\n\n{shown}{texts.question_heading}\n{asked.strip()}"
             prompt = Prompt(messages=({"role": "user", "content": content},))
-        else:
+        elif mode == "chat":
             user: Message = {"role": "user", "content": shown + asked.strip()}
             prompt = Prompt(messages=({"role": "system", "content": begin}, user))
+        else:
+            messages: list[Message] = [{"role": "system", "content": prefix + first}]
+            for sample in others:
+                messages.append({"role": "user", "content": sample.question.strip()})
+                messages.append({"role": "assistant", "content": sample.answer.strip()})
+            last: Message = {"role": "user", "content": shown + question.question.strip()}
+            prompt = Prompt(messages=(*messages, last))
         tasks.append(
             Task(
                 question=question.question,

@@ -12,10 +12,10 @@ from typing import Literal, get_args
 
 from ..base.errors import EngineError
 
-Mode = Literal["completion", "qa", "chat"]
+Mode = Literal["completion", "qa", "chat", "turns"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
-STOP: Mapping[Mode, tuple[str, ...]] = {"completion": ("Q:", "\n\n"), "qa": ("Q:",), "chat": ("Q:",)}
+STOP: Mapping[Mode, tuple[str, ...]] = {"completion": ("Q:", "\n\n"), **dict.fromkeys(MODES[1:], ("Q:",))}
 """The stop strings by mode. An answer ends at the first of them."""
 
 ReasoningChoice = Literal["keep", "strip"]  # whether texts that are scored keep their reasoning
@@ -86,7 +86,7 @@ def answer_text(
 
     Args:
         text: The text as the model wrote it.
-        mode: The mode of the prompt. In `qa` and `chat`, the answer follows the first label `A:`.
+        mode: The mode of the prompt. Except in `completion`, the answer follows the first label `A:`.
         stop: The answer ends at the first of these strings. They have no effect within the reasoning.
         keep: Whether reasoning counts as a part of the answer, as in the published runs.
         tags: Pairs of opening and closing tags in addition to `TAGS`.

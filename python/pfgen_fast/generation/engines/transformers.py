@@ -283,7 +283,9 @@ class ChatTemplate:
                 f"{shown} has no chat template, which mode {self.mode} needs; try --mode completion or --chat-template"
             )
         messages: list[Message] = [{"role": "user", "content": "Q"}]
-        if self.mode == "chat":
+        if self.mode == "turns":
+            messages += [{"role": "assistant", "content": "A"}, {"role": "user", "content": "Q"}]
+        if self.mode in ("chat", "turns"):
             messages.insert(0, {"role": "system", "content": "S"})
         try:
             self.rendered(tokenizer, messages)
