@@ -16,13 +16,17 @@ FOLDER = ROOT / "examples" / "trainers"
     ("name", "packages", "expected"),
     [
         ("trl", ["trl"], "]"), ("verl", ["verl", "tensordict"], "'truthfulness': ["), ("openrlhf", ["torch"], "[0.6"),
-        ("skyrl", ["skyrl_gym", "transformers"], "'fluency': "),
+        ("skyrl", ["skyrl_gym", "transformers"], "'fluency': "), ("slime", [], "Q08 [0."),
     ],
 )  # fmt: skip
 def test_an_example_runs(name, packages, expected, tiny_model, tmp_path):
     for package in packages:
         integration(package)
-    command = [sys.executable, str(FOLDER / f"with_{name}.py"), *([] if name == "openrlhf" else [str(tiny_model)])]
+    command = [
+        sys.executable,
+        str(FOLDER / f"with_{name}.py"),
+        *([] if name in ("openrlhf", "slime") else [str(tiny_model)]),
+    ]
     run = subprocess.run(command, cwd=tmp_path, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""}, capture_output=True)
     assert run.returncode == 0, run.stderr.decode()
     assert expected in run.stdout.decode().splitlines()[-1]
@@ -30,5 +34,5 @@ def test_an_example_runs(name, packages, expected, tiny_model, tmp_path):
 
 def test_an_example_fits_on_a_screen():
     files = sorted(FOLDER.glob("*.py"))
-    assert len(files) >= 5
+    assert len(files) >= 7
     assert not [file.name for file in files if len(file.read_text(encoding="utf-8").splitlines()) > 40]
