@@ -11,13 +11,11 @@ from ..base.arrays import Floats
 from ..base.errors import TrialsError
 from ..base.native import _core, worded
 from ..base.untrusted_text import shown_value
-from ..scoring.reply_text import CHANNEL, divided_text
+from ..scoring.reply_text import CHANNEL, FIRST_OF_TAGS, divided_text
 
 Reasoning = Literal["strip", "keep", "refuse"]
 OnError = Literal["raise", "zero", "nan"]
 REASONING, ON_ERROR = ("strip", "keep", "refuse"), ("raise", "zero", "nan")
-
-_FIRST_OF_MARKS = ("<", "[", "◁")
 
 
 def read_reasoning(choice: Reasoning, answers: Any, finished: Any) -> tuple[Any, Any]:
@@ -45,11 +43,11 @@ def _may_reason(answers: Any) -> bool:
     if isinstance(answers, (list, tuple)):
         try:
             joined = "".join(answers)
-            return any(mark in joined for mark in _FIRST_OF_MARKS)
+            return any(mark in joined for mark in FIRST_OF_TAGS)
         except TypeError:
             answers = [answer for answer in answers if isinstance(answer, str)]
     with worded():
-        return _core.TextColumn(answers, "answers", True).n_with_any(_FIRST_OF_MARKS) > 0
+        return _core.TextColumn(answers, "answers", True).n_with_any(FIRST_OF_TAGS) > 0
 
 
 def without_faults(

@@ -99,6 +99,7 @@ class CompletionReward:
         one ends an answer.
         """
         reward, answers = self.reward, list[str | None]()
+        stop, opened = (*end_tokens, *STOP[self.mode]), dict[str, str]()
         ended = [True] * len(completions) if finished is None else list(map(bool, finished))
         for row, completion in enumerate(completions):
             try:
@@ -109,8 +110,10 @@ class CompletionReward:
                 answers.append(None)
                 continue
             prompt = prompts[row] if prompts is not None and row < len(prompts) else None
-            text = (opened_by(prompt) if isinstance(prompt, str) else "") + text
-            stop = (*end_tokens, *STOP[self.mode])
+            if isinstance(prompt, str):
+                if prompt not in opened:
+                    opened[prompt] = opened_by(prompt)
+                text = opened[prompt] + text
             reply = answer_text(text, mode=self.mode, stop=stop, keep=reward.reasoning != "strip")
             answers.append(reply.answer)
             if reply.state == "unfinished" and row < len(ended):

@@ -34,6 +34,9 @@ TAGS: tuple[tuple[str, str], ...] = (
 )
 """The opening and closing tags of reasoning that are always known."""
 
+FIRST_OF_TAGS = ("<", "[", "◁")
+"""The first characters of `TAGS` and of channels; a text without these characters has no reasoning."""
+
 _OPENING_TAGS, CLOSING_TAGS = zip(*TAGS, strict=True)
 TAG_TEXTS = (*_OPENING_TAGS, *CLOSING_TAGS)
 MARKERS = frozenset({"<|channel|>", "<|message|>", "<|return|>", "<|end|>", "<|start|>", *TAG_TEXTS})
@@ -106,6 +109,8 @@ def answer_text(
 
 def divided_text(text: str, tags: Sequence[tuple[str, str]] = ()) -> DividedReply:
     """Divides a text at `TAGS` and at further pairs of tags, or at its channels."""
+    if not (tags or "<" in text or "[" in text or "◁" in text):
+        return DividedReply(text.strip())
     if CHANNEL in text:
         return _final_channel(text, tags)
     if not _any_of((*TAG_TEXTS, *(tag for pair in tags for tag in pair))).search(text):
