@@ -16,15 +16,17 @@ namespace py = pybind11;
 namespace pfgen {
 namespace {
 
-py::array_t<double> lengths_of(const TextColumn& answers, std::size_t n_threads) {
+constexpr std::size_t kNoLimit = 0x7FFFFFFF;
+
+py::array_t<double> lengths_of(const TextColumn& answers, std::size_t n_threads, std::size_t limit) {
   return to_array(without_gil(answers, [&](std::span<const TextView> texts, const auto& on_pause) {
-    return count_code_points(texts, n_threads, on_pause);
+    return count_code_points(texts, limit, n_threads, on_pause);
   }));
 }
 
-py::array_t<double> n_units_of(const TextColumn& answers, std::size_t n_threads) {
+py::array_t<double> n_units_of(const TextColumn& answers, std::size_t n_threads, std::size_t limit) {
   return to_array(without_gil(answers, [&](std::span<const TextView> texts, const auto& on_pause) {
-    return count_units(texts, n_threads, on_pause);
+    return count_units(texts, limit, n_threads, on_pause);
   }));
 }
 
@@ -56,10 +58,10 @@ class BoundSources {
 }  // namespace
 
 void bind_text_shapes(py::module_& module) {
-  module.def("count_code_points", &lengths_of, py::arg("answers"), py::arg("n_threads"),
-             "Counts the code points of each answer.");
-  module.def("count_units", &n_units_of, py::arg("answers"), py::arg("n_threads"),
-             "Counts the units of each answer in profile normalised.");
+  module.def("count_code_points", &lengths_of, py::arg("answers"), py::arg("n_threads"), py::arg("limit") = kNoLimit,
+             "Counts the code points of each answer up to a limit.");
+  module.def("count_units", &n_units_of, py::arg("answers"), py::arg("n_threads"), py::arg("limit") = kNoLimit,
+             "Counts the units of each answer in profile normalised up to a limit.");
   module.def("repeated_shares", &repetition_of, py::arg("answers"), py::arg("n"), py::arg("n_threads"),
              "Computes 1 - different / all windows of n code points of each answer.");
   py::class_<BoundSources>(module, "CopySources", "Groups of texts from which answers may be copied.")

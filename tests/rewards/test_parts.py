@@ -43,14 +43,17 @@ def test_the_core_counts_as_plain_python_does():
     reached = Counter()
 
     @examples(300)
-    @given(st.lists(TEXTS, min_size=1, max_size=70), st.integers(1, 12), st.integers(1, 4))
-    def check(texts, n, n_threads):
+    @given(st.lists(TEXTS, min_size=1, max_size=70), st.integers(1, 12), st.integers(1, 4), st.integers(1, 40))
+    def check(texts, n, n_threads, limit):
         actual = _core.repeated_shares(column(texts), n, n_threads)
         expected = [repeated(text, n) for text in texts]
         reached["repeats"] += any(value > 0.3 for value in expected)
         assert actual.tolist() == expected
         assert _core.count_code_points(column(texts), n_threads).tolist() == [len(text) for text in texts]
-        assert _core.count_units(column(texts), n_threads).tolist() == [len(normalised(text)) for text in texts]
+        units = [len(normalised(text)) for text in texts]
+        assert _core.count_units(column(texts), n_threads).tolist() == units
+        for count, lengths in ((_core.count_code_points, map(len, texts)), (_core.count_units, units)):
+            assert count(column(texts), n_threads, limit).tolist() == [min(length, limit) for length in lengths]
 
     check()
     assert reached["repeats"] >= share(30, at_least=1)
@@ -76,6 +79,17 @@ def test_copies_are_found_as_by_a_search_in_each_text():
 
     check()
     assert reached["some"] >= share(50, at_least=1)
+
+
+@pytest.mark.parametrize("tail", ["a", "\u3042", "\U0001f363"])
+def test_windows_of_a_long_answer_are_those_of_its_ends(tail):
+    pyarrow = pytest.importorskip("pyarrow")
+    random = np.random.default_rng(3)
+    head, middle, end = ("".join(random.choice([*"abcd", tail], n)) for n in (10_000, 50_000, 9_999))
+    ends, answer = f"{head}{tail}{end}", f"{head}{middle}{tail}{end}"
+    assert Repetition(8, 0)([answer]) == Repetition(8, 0)([ends]) != Repetition(8, 0)([middle])
+    assert Repetition(8, 0)(pyarrow.array([answer])) == Repetition(8, 0)([ends])  # in UTF-8
+    assert Copying(99, 0)([answer], [end]).tolist() == [pytest.approx(10_001 / 20_000)]
 
 
 def test_a_missing_text_has_nan_and_wrong_groups_are_refused():

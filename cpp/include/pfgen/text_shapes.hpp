@@ -13,15 +13,19 @@
 
 namespace pfgen {
 
-// The code points of each text.
-std::vector<double> count_code_points(std::span<const TextView> texts, std::size_t n_threads,
+// The code points of each text, or `limit` for a longer text, which is not read to its end.
+std::vector<double> count_code_points(std::span<const TextView> texts, std::size_t limit, std::size_t n_threads,
                                       const std::function<void()>& on_pause);
 
-// The units of each text in profile normalised, so its length without punctuation and white space.
-std::vector<double> count_units(std::span<const TextView> texts, std::size_t n_threads,
+// The units of each text in profile normalised, so its length without punctuation and white space; or `limit`.
+std::vector<double> count_units(std::span<const TextView> texts, std::size_t limit, std::size_t n_threads,
                                 const std::function<void()>& on_pause);
 
-// 1 - different windows / all windows of each text; 0 for a text without windows. `n` is at least 1.
+// Of an answer with more than twice as many code points, windows are counted in its first and its last so many code
+// points, joined.
+inline constexpr std::size_t kCodePointsOfEnd = 10'000;
+
+// 1 - different windows / all windows of each answer; 0 for an answer without windows. `n` is at least 1.
 std::vector<double> repeated_shares(std::span<const TextView> texts, std::size_t n, std::size_t n_threads,
                                     const std::function<void()>& on_pause);
 

@@ -16,8 +16,9 @@ namespace {
 constexpr std::size_t kRowsOfTask = 64;
 constexpr std::size_t kMostCodePoints = 0x7FFFFFFF;  // of a text, or of all texts of a group
 
-void read(const TextView& text, std::size_t row, std::vector<char32_t>& code_points) {
-  const std::size_t fault = decode(text, kMostCodePoints, code_points);
+void read(const TextView& text, std::size_t row, std::vector<char32_t>& code_points,
+          std::size_t limit = kMostCodePoints) {
+  const std::size_t fault = decode(text, limit, code_points);
   if (fault != kNoError) throw InvalidAnswer(row, fault);
 }
 
@@ -38,14 +39,35 @@ std::vector<double> values_of_rows(std::span<const TextView> texts, std::size_t 
   return values;
 }
 
-// As above, with a function of a row and its code points.
+// The last `n` code points of a valid text that has more.
+TextView end_of(const TextView& text, std::size_t n) {
+  std::size_t begin = text.n_units;
+  const auto* const bytes = static_cast<const unsigned char*>(text.data);
+  for (std::size_t i = 0; i < n && begin > 0; ++i) {
+    --begin;
+    while (text.encoding == Encoding::kUtf8 && begin > 0 && (bytes[begin] & 0xC0) == 0x80) --begin;  // to the lead byte
+  }
+  return {bytes + begin * unit_size(text.encoding), text.n_units - begin, text.encoding};
+}
+
+// Reads what windows are counted in.
+void read_ends(const TextView& text, std::size_t row, std::vector<char32_t>& code_points,
+               std::vector<char32_t>& end_points) {
+  read(text, row, code_points, 2 * kCodePointsOfEnd + 1);
+  if (code_points.size() <= 2 * kCodePointsOfEnd) return;
+  read(end_of(text, kCodePointsOfEnd), row, end_points);
+  std::ranges::copy(end_points, code_points.begin() + kCodePointsOfEnd);
+  code_points.pop_back();
+}
+
+// As above, with a function of a row and the code points in which windows are counted.
 template <class MakeWorker>
-std::vector<double> values_of_code_points(std::span<const TextView> texts, std::size_t n_threads,
-                                          const std::function<void()>& on_pause, const MakeWorker& make_worker) {
+std::vector<double> values_of_windows(std::span<const TextView> texts, std::size_t n_threads,
+                                      const std::function<void()>& on_pause, const MakeWorker& make_worker) {
   return values_of_rows(texts, n_threads, on_pause, [&] {
-    return [value_of = make_worker(), code_points = std::vector<char32_t>()](std::size_t row,
-                                                                             const TextView& text) mutable {
-      read(text, row, code_points);
+    return [value_of = make_worker(), code_points = std::vector<char32_t>(), end_points = std::vector<char32_t>()](
+               std::size_t row, const TextView& text) mutable {
+      read_ends(text, row, code_points, end_points);
       return value_of(row, std::span<const char32_t>(code_points));
     };
   });
@@ -53,27 +75,31 @@ std::vector<double> values_of_code_points(std::span<const TextView> texts, std::
 
 }  // namespace
 
-std::vector<double> count_code_points(std::span<const TextView> texts, std::size_t n_threads,
+std::vector<double> count_code_points(std::span<const TextView> texts, std::size_t limit, std::size_t n_threads,
                                       const std::function<void()>& on_pause) {
-  return values_of_code_points(texts, n_threads, on_pause, [] {
-    return [](std::size_t, std::span<const char32_t> text) { return static_cast<double>(text.size()); };
+  return values_of_rows(texts, n_threads, on_pause, [limit] {
+    return [limit, code_points = std::vector<char32_t>()](std::size_t row, const TextView& text) mutable {
+      if (text.encoding != Encoding::kUtf8) return static_cast<double>(std::min(text.n_units, limit));
+      read(text, row, code_points, limit);
+      return static_cast<double>(code_points.size());
+    };
   });
 }
 
-std::vector<double> count_units(std::span<const TextView> texts, std::size_t n_threads,
+std::vector<double> count_units(std::span<const TextView> texts, std::size_t limit, std::size_t n_threads,
                                 const std::function<void()>& on_pause) {
-  return values_of_rows(texts, n_threads, on_pause, [] {
-    return [normalised = NormalisedText()](std::size_t row, const TextView& text) mutable {
-      const std::size_t fault = normalised.read(text, kMostCodePoints);
+  return values_of_rows(texts, n_threads, on_pause, [limit] {
+    return [limit, normalised = NormalisedText()](std::size_t row, const TextView& text) mutable {
+      const std::size_t fault = normalised.read(text, limit);
       if (fault != kNoError) throw InvalidAnswer(row, fault);
-      return static_cast<double>(normalised.units().size());
+      return static_cast<double>(std::min(normalised.units().size(), limit));
     };
   });
 }
 
 std::vector<double> repeated_shares(std::span<const TextView> texts, std::size_t n, std::size_t n_threads,
                                     const std::function<void()>& on_pause) {
-  return values_of_code_points(texts, n_threads, on_pause, [n] {
+  return values_of_windows(texts, n_threads, on_pause, [n] {
     return [n, windows = WindowNumbers()](std::size_t, std::span<const char32_t> text) mutable {
       if (text.size() < n) return 0.0;
       windows.reset(text, n);
@@ -172,7 +198,7 @@ std::vector<double> CopySources::copied_shares(std::span<const TextView> answers
   for (const std::int32_t group : groups) {
     if (static_cast<std::size_t>(group) >= n_groups_) throw CompileError("an answer has an unknown group");
   }
-  return values_of_code_points(answers, n_threads, on_pause, [&] {
+  return values_of_windows(answers, n_threads, on_pause, [&] {
     return [this, groups, ends = std::vector<std::size_t>(), n_copied = std::vector<std::size_t>(),
             touched = std::vector<std::uint32_t>()](std::size_t row, std::span<const char32_t> answer) mutable {
       if (answer.size() < n_) return 0.0;

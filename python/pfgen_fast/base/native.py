@@ -7,8 +7,8 @@ import operator
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from importlib import import_module
 from typing import Any, NoReturn, TypeVar
 
@@ -53,13 +53,13 @@ def raise_trials_error(error: Exception) -> NoReturn:
     raise TrialsError(problem, column=column, row=row) from None
 
 
-@contextmanager
-def worded() -> Iterator[None]:
+class worded(nullcontext[None]):  # noqa: N801 - named as a function, which would be slower
     """Converts `COLUMN_ERRORS` raised in the block to `TrialsError`."""
-    try:
-        yield
-    except COLUMN_ERRORS as error:
-        raise_trials_error(error)
+
+    def __exit__(self, *raised: object) -> None:
+        """Raises a TrialsError in the place of one of `COLUMN_ERRORS`."""
+        if isinstance(raised[1], COLUMN_ERRORS):
+            raise_trials_error(raised[1])
 
 
 Value = TypeVar("Value")

@@ -128,7 +128,7 @@ class Overlong(Factor):
         return factors - 1.0 if self.minus else factors
 
     def _factors(self, batch: Batch) -> Floats:
-        return self(batch.lengths(self.unit, has_punctuation=True))
+        return self(batch.lengths(self.unit, self.hard, has_punctuation=True))
 
     def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
         factors, shaped = super()._shaped(rewards, batch)
@@ -166,7 +166,7 @@ class TooShort(Factor):
         return 1.0 - _falling(np.asarray(lengths, dtype=np.float64), self.hard, self.soft)
 
     def _factors(self, batch: Batch) -> Floats:
-        return self(batch.lengths(self.unit, has_punctuation=False))
+        return self(batch.lengths(self.unit, self.soft, has_punctuation=False))
 
 
 @dataclass(frozen=True)
@@ -174,6 +174,7 @@ class Repetition(Factor):
     """A factor against repetition: 1 up to a share of repeated n-grams, then linearly down to 0 at `hard`.
 
     The share is 1 - different / all n-grams of the code points of the answer.
+    Of an answer of more than 20,000 characters, only the first and the last 10,000 are read, joined.
 
     Args:
         n: The length of the n-grams.
@@ -211,6 +212,7 @@ class Copying(Factor):
 
     A character is copied if it lies in a run of at least `run` characters of the prompt, or of one reference answer;
     the reference answer with the most copied characters counts.
+    Of an answer of more than 20,000 characters, only the first and the last 10,000 are read, joined.
 
     Args:
         run: The length of the shortest run that counts.
@@ -276,7 +278,7 @@ class Unfinished(Factor):
         return np.where(np.asarray(finished, dtype=np.bool_), 1.0, self.value)
 
     def _factors(self, batch: Batch) -> Floats:
-        return self(np.full(len(batch.answers), True) if batch.finished is None else batch.finished)
+        return np.ones(len(batch.answers)) if batch.finished is None else self(batch.finished)
 
 
 @dataclass(frozen=True)
@@ -368,4 +370,4 @@ PARTS: Mapping[str, type[Part]] = {
 
 def _falling(values: Floats, begin: float, end: float) -> Floats:
     """1 up to `begin`, then linearly down to 0 at `end`."""
-    return np.clip((end - values) / (end - begin), 0.0, 1.0)
+    return np.minimum(np.maximum((end - values) / (end - begin), 0.0), 1.0)  # faster than np.clip

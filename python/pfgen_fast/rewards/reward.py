@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +184,10 @@ class Reward:
         self.reasoning, self.on_error = reasoning, on_error
         self._source = source_of(source, metric, read.profile)
         self.shape: tuple[Part, ...] = read.parts
+        names = [part.name for part in self.shape]
+        numbers = [names[:index].count(name) + 1 for index, name in enumerate(names)]
+        columns = (name if number == 1 else f"{name}_{number}" for name, number in zip(names, numbers, strict=True))
+        self._parts = dict(zip(columns, self.shape, strict=True))
 
     @property
     def metric(self) -> str:
@@ -266,13 +270,14 @@ class Reward:
 
     def _columns(self, questions: Any, answers: Any, known: dict[str, Any], *, nulls: bool) -> dict[str, Floats]:
         if self.on_error == "raise":
-            return self._scored(questions, answers, nulls=nulls, **known)
+            return self._scored(questions, answers, nulls=nulls, has_parts=nulls, **known)
+        scored = partial(self._scored, nulls=False, has_parts=nulls)
         try:
-            return self._scored(questions, answers, **known)
+            return scored(questions, answers, **known)
         except TrialsError as error:
             if error.row is None:
                 raise
-        columns = without_faults(self._scored, questions, answers, known)
+        columns = without_faults(scored, questions, answers, known)
         if self.on_error == "zero":
             columns["reward"] = np.nan_to_num(columns["reward"])
         return columns
@@ -285,23 +290,20 @@ class Reward:
         references: Any,
         finished: Any,
         n_tokens: Any,
-        nulls: bool = False,
+        nulls: bool,
+        has_parts: bool,
     ) -> dict[str, Floats]:
         answers, finished = read_reasoning(self.reasoning, answers, finished)
         with worded():
             column = _core.TextColumn(answers, "answers", nulls)
-        batch = Batch(column, prompts, finished, n_tokens, n_threads=self._source.n_threads)
+        batch = Batch(column, prompts, finished, n_tokens, n_threads=self._source.n_threads, has_parts=has_parts)
         columns = self._source.score(questions, batch, references)
         rewards = columns["score"]
-        counted: Counter[str] = Counter()
-        for part in self.shape:
-            values, rewards = part._shaped(rewards, batch)
-            counted[part.name] += 1
-            columns[part.name if counted[part.name] == 1 else f"{part.name}_{counted[part.name]}"] = values
-            is_finite = np.isfinite(rewards)
-            if not nulls and not is_finite.all():
-                row = int(is_finite.argmin())
-                raise TrialsError(f"expected a finite reward, got {rewards[row]:g}", column="answers", row=row)
+        for name, part in self._parts.items():
+            columns[name], rewards = part._shaped(rewards, batch)
+        if not nulls and not np.isfinite(rewards).all():
+            row = int(np.isfinite(rewards).argmin())
+            raise TrialsError(f"expected a finite reward, got {rewards[row]:g}", column="answers", row=row)
         return {**columns, "reward": rewards}
 
     def __repr__(self) -> str:

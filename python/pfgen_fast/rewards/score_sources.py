@@ -19,13 +19,14 @@ from ..base.native import _core, cached_property, checked_threads, default_threa
 from ..base.untrusted_text import unknown_name
 from ..scoring.scorer import Scorer, ScorerSpec
 from ..suite.questions import some_references
-from ..suite.rules import PARTS, SCORES, Profile, column_of
+from ..suite.rules import COLUMNS, PARTS, SCORES, Profile, column_of
 from ..suite.suite import Suite
 from .references.reference_lists import A_NULL, read_lists
 from .references.reference_scorer import ReferenceScorer
 
 Rows = NDArray[np.int32]
-Count = Callable[[_core.TextColumn, int], Floats]
+Count = Callable[..., Floats]
+_MOST_COUNTED = 2**31 - 1
 
 
 class TextGroups:
@@ -38,13 +39,14 @@ class TextGroups:
     def __init__(self, texts: _core.TextColumn, begins: NDArray[Any]) -> None:
         self.texts, self.begins = texts, begins.astype(np.int64)
         self._sources: dict[int, _core.CopySources] = {}
-        self._medians: dict[Count, Floats] = {}
+        self._medians: dict[Count, tuple[Floats, float]] = {}
 
-    def median_lengths(self, count: Count) -> Floats:
-        """The median length of the texts of each group; NaN for a group without texts."""
+    def median_lengths(self, count: Count) -> tuple[Floats, float]:
+        """The median length of the texts of each group, at least 1, and the largest; NaN for a group without texts."""
         if count not in self._medians:
             parts = np.split(count(self.texts, default_threads()), self.begins[1:-1])
-            self._medians[count] = np.array([np.median(part) if len(part) else np.nan for part in parts])
+            medians = np.array([np.median(part).clip(1) if len(part) else np.nan for part in parts])
+            self._medians[count] = medians, float(medians.max(initial=1))
         return self._medians[count]
 
     def copied_shares(self, answers: _core.TextColumn, groups: Rows, run: int, n_threads: int) -> Floats:
@@ -66,6 +68,7 @@ class Batch:
     references: Callable[[], tuple[TextGroups, Rows]] | None = None  # the groups, and the group of each row
     reference_means: Callable[[], Floats] | None = None  # the mean score of the references of each row
     n_threads: int = 0
+    has_parts: bool = True  # whether the parts of a score are wanted, too
 
     def __post_init__(self) -> None:
         self.n_threads = self.n_threads or default_threads()
@@ -96,22 +99,24 @@ class Batch:
                 problem = f"expected a number of at least 0, not {self.n_tokens[row]:g}"
                 raise TrialsError(problem, column="n_tokens", row=row)
 
-    def lengths(self, unit: str, *, has_punctuation: bool) -> Floats:
+    def lengths(self, unit: str, most: float, *, has_punctuation: bool) -> Floats:
         """The lengths of the answers in a unit of `parts.UNITS`; NaN for a missing answer.
 
-        Without punctuation, only characters that profile `normalised` reads count.
+        An answer is read only as far as its length may be below `most`, so larger lengths are not exact. Without
+        punctuation, only characters that profile `normalised` reads count.
         """
         if unit == "tokens":
             if self.n_tokens is None:
                 raise missing("n_tokens", "lengths in tokens")
             return self.n_tokens  # type: ignore[no-any-return]
         count = _core.count_code_points if has_punctuation else _core.count_units
+        if unit == "references":
+            groups, rows = self.reference_groups
+            medians, largest = groups.median_lengths(count)
+            most *= largest
         with worded():
-            lengths = count(self.answers, self.n_threads)
-        if unit == "characters":
-            return lengths
-        groups, rows = self.reference_groups
-        return lengths / np.maximum(groups.median_lengths(count)[rows], 1.0)
+            lengths = count(self.answers, self.n_threads, int(most) + 2 if most < _MOST_COUNTED - 2 else _MOST_COUNTED)
+        return lengths / medians[rows] if unit == "references" else lengths
 
     @cached_property
     def reference_groups(self) -> tuple[TextGroups, Rows]:
@@ -175,11 +180,22 @@ class SuiteSource:
         """The columns of a batch, of which `score` is the score; completes the batch with references."""
         if references is not None:
             raise RewardError("references: the suite has the reference answers; expected none in the rows")
-        table = self.scorer.score(questions, batch.answers, nulls="null")
-        codes = table._codes
-        batch.references = lambda: (self._groups, codes)
-        batch.reference_means = partial(self._means_of, codes)
-        return {**{name: table[name] for name in PARTS}, "score": table[column_of(self.metric)]}
+        batch.references = partial(self._references, questions, len(batch.answers))  # no cycle: faster than a closure
+        batch.reference_means = partial(self._means_of, questions, len(batch.answers))
+        if self.metric == "score" and not batch.has_parts:
+            return {"score": self.scorer.reward(questions, batch.answers)}
+        scores, _ = self.scorer.score(questions, batch.answers, nulls="null").part
+        names = {**dict(zip(PARTS, PARTS, strict=True)), "score": column_of(self.metric)}
+        return {name: scores.column(COLUMNS.index(column)) for name, column in names.items()}
+
+    def _references(self, questions: Any, n_rows: int) -> tuple[TextGroups, Rows]:
+        keys = [questions] * n_rows if isinstance(questions, str) else _core.TextColumn(questions, "questions").tolist()
+        return self._groups, np.fromiter(map(self._codes.__getitem__, keys), np.int32, n_rows)
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        questions = enumerate(self.scorer.suite)
+        return {key: code for code, question in questions for key in (question.question_id, question.question)}
 
     @cached_property
     def _groups(self) -> TextGroups:
@@ -187,7 +203,8 @@ class SuiteSource:
         texts = _core.TextColumn([text for group in groups for text in group], "references")
         return TextGroups(texts, np.array([0, *accumulate(map(len, groups))]))
 
-    def _means_of(self, codes: Rows) -> Floats:
+    def _means_of(self, questions: Any, n_rows: int) -> Floats:
+        _, codes = self._references(questions, n_rows)
         means = self._means[codes]
         if len(means) and not means.min() > 0:
             question = self.scorer.suite.questions[codes[means.argmin()]].question_id
