@@ -3,6 +3,7 @@
 import hashlib
 import json
 import pickle
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from pfgen_fast.scoring.tinting import QuestionTints
 from pfgen_fast.suite.keywords import freeze_rule
 from pfgen_fast.suite.questions import Question
 from pfgen_fast.suite.suite_reading import find_faults
-from pfgen_fast.suite.units import PATTERNS, PatternTokenizer, Spelling
+from pfgen_fast.suite.units import PATTERNS, FileTokenizer, PatternTokenizer, Spelling
 
 REFERENCES = ["Ice is less dense than water.", "Ice floats, as ice is less dense.", "It floats on water."]
 RULES = [{"t": "less dense"}, {"or": [{"t": "wat(er)?"}, {"t": "lake"}], "importance": 0.5}]
@@ -171,3 +172,58 @@ def test_a_long_answer_in_tokens_is_explained_as_far_as_it_is_looked_at(n):
     result = explain(suite_of(PatternTokenizer("words")), "Q01", "water " * n)
     assert len(result.cover) == (6 * n if n <= 200 else 6 * 200 - 1)
     assert result.n_characters(0) == 0
+
+
+def test_a_long_answer_is_cut_before_it_is_tokenised_only_where_that_changes_nothing(tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    pieces, normalizers = tokenizers.pre_tokenizers, tokenizers.normalizers
+    texts, n_cut = ["Ice is less dense。 水は氷より重い、と言う。", "It's 3.5 % İce\n\n of wa\u0301ter"], Counter()
+    kinds = (
+        (pieces.ByteLevel(), None, [], True),
+        (pieces.Sequence([pieces.Digits(), pieces.WhitespaceSplit()]), normalizers.NFKC(), [], True),
+        (pieces.BertPreTokenizer(), normalizers.BertNormalizer(), ["less dense"], False),
+        (pieces.Metaspace(), normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()]), ["<x>"], True),
+        (pieces.Metaspace(split=False), None, [], False),
+        (pieces.ByteLevel(use_regex=False), None, [], False),
+        (pieces.Split(" is ", "isolated"), None, [], False),
+        (None, normalizers.Replace(" ", "_"), [], False),
+    )
+
+    def check(spelling, number):
+        @examples(60)
+        @given(
+            st.lists(st.sampled_from([*texts, *"abi ıß。、\n 水氷5.'\u3000\u0301"]), min_size=9).map("".join),
+            st.integers(1, 4),
+        )
+        def is_beginning(text, n):
+            part, whole = spelling.read_first(text, n), spelling.read(text)
+            n_cut[number] += part.text != text
+            for field in ("symbols", "starts", "ends"):
+                assert getattr(part, field)[: n + 1] == getattr(whole, field)[: n + 1]
+
+        is_beginning()
+
+    for number, (piece, normaliser, added, may_cut) in enumerate(kinds):
+        raw = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="?"))
+        if piece is not None:
+            raw.pre_tokenizer = piece
+        if normaliser is not None:
+            raw.normalizer = normaliser
+        trainer = tokenizers.trainers.BpeTrainer(vocab_size=120, show_progress=False, special_tokens=["?"])
+        raw.train_from_iterator(texts * 5, trainer)
+        raw.add_tokens(added)
+        path = tmp_path / f"{number}.json"
+        raw.save(str(path))
+        spelling = Spelling(FileTokenizer(path, hashlib.sha1(path.read_bytes()).hexdigest()))
+
+        check(spelling, number)
+        assert (n_cut[number] > 0) == may_cut, kinds[number]
+
+
+@pytest.mark.parametrize("profile", ["leaderboard", "normalised"])
+def test_the_rest_of_a_long_answer_changes_nothing(tokenizer_file, profile):
+    scorer = Scorer(suite_of(tokenizer_file), profile=profile)
+    answer = " ".join(REFERENCES * 100)
+    rows = [f"{answer[:n]}{tail}" for n in (5000, 20_000) for tail in ("", " wat。、\n", "!" * 5000)]
+    assert len(set(scorer.reward("Q01", rows).tolist())) == 1
+    assert scorer.reward("Q01", rows[:1]) == Oracle(scorer.suite, profile=profile).score_one("Q01", rows[0])["average"]

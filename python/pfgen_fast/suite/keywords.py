@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from ..base.errors import PatternTimeout
 from ..base.native import _core
 from ..base.untrusted_text import shown_value
+from .units import beginnings
 
 if TYPE_CHECKING:
     from .units import Spelling
@@ -177,14 +178,17 @@ def token_reader(
     searches = [(re.compile(pattern).search, _where(pattern, question_id)) for pattern in patterns]
 
     def read(text: str, limit: int) -> tuple[str, list[int]]:
-        spelled = spelling.read(text)
+        spelled = spelling.read_first(text, limit)
         cut = spelled.cut(limit)
         matches = [searched(search, cut, where) for search, where in searches]
         return spelled.symbols, [spelled.position(match.end()) if match else NOT_FOUND for match in matches]
 
     def read_normalised(text: str, limit: int) -> tuple[str, list[int]]:
-        normalised = _core.NormalisedText(text, has_spaces=True)
-        spelled = spelling.read(normalised.units)
+        for beginning in beginnings(text, limit, " "):
+            normalised = _core.NormalisedText(beginning, has_spaces=True)
+            spelled = spelling.read_first(normalised.units, limit)
+            if len(spelled.symbols) > limit:
+                break
         n_read = len(spelled.cut(limit))
         positions = []
         for form in normalised.forms:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -29,6 +30,22 @@ _SELF_SPELLED = frozenset("^$、。・「」『』（）【】［］〈〉《》
 _FIRST = 0x40000  # the first of the planes without assigned characters
 _N_SYMBOLS = 0x110000 - _FIRST
 _UNKNOWN = "\U0003fffe"  # a noncharacter, which spells no other token
+
+
+_ENDS_WORD = re.compile("[0-9A-Za-zÀ-ÖØ-öø-ÿΑ-Ωα-ωА-яぁ-ゖァ-ヺ一-龥가-힣]")  # in every version of Unicode
+# The parts of a tokenizer.json that act on a word, and the characters at which some of them split: the tokens before
+# such a character, if it follows a letter or digit, do not depend on the text from there on.
+_OF_WORDS = frozenset(
+    ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Strip", "Prepend", "BertNormalizer", "Nmt",
+     "Precompiled", "Digits", "Punctuation", "UnicodeScripts", "ByteLevel")
+)  # fmt: skip
+_SPLITS = {
+    "BertPreTokenizer": " \n。、",
+    "ByteLevel": " \n。、",
+    "Metaspace": " ",
+    "Whitespace": " \n。、",
+    "WhitespaceSplit": " \n",
+}
 
 
 class Token(NamedTuple):
@@ -100,6 +117,23 @@ class FileTokenizer:
         loaded.no_padding()
         return loaded
 
+    @cached_property
+    def separators(self) -> str:
+        """The characters before which a text may be cut, after a letter or digit; empty if this may change tokens."""
+        spec = json.loads(self.checked_content())
+        normalisers = _flat(spec.get("normalizer"), "normalizers")
+        pieces = _flat(spec.get("pre_tokenizer"), "pretokenizers")
+        separators = ""
+        for part in (*normalisers, *pieces):
+            kind = part.get("type")
+            if part in pieces and kind in _SPLITS and part.get("use_regex", True) and part.get("split", True):
+                separators += _SPLITS[kind]
+            elif kind not in _OF_WORDS:
+                return ""
+        if any(re.search(rf"[^\W_][{separators} ]", token["content"]) for token in spec.get("added_tokens") or ()):
+            return ""
+        return separators
+
     def check(self) -> None:
         """Raises SuiteError if the file cannot be used; without the package `tokenizers`, checks only the SHA-1."""
         if importlib.util.find_spec("tokenizers") is None:
@@ -120,6 +154,28 @@ class FileTokenizer:
 
     def __getstate__(self) -> dict[str, Any]:
         return {"path": self.path, "sha1": self.sha1}
+
+
+def _flat(part: Any, key: str) -> list[dict[str, Any]]:
+    """The parts of a normaliser or pre-tokenizer, which may be a sequence."""
+    if not part:
+        return []
+    return [inner for item in part[key] for inner in _flat(item, key)] if part.get("type") == "Sequence" else [part]
+
+
+def beginnings(text: str, n_units: int, separators: str) -> Iterator[str]:
+    """Longer and longer beginnings of a text of many units, which end between a letter or digit and a separator.
+
+    The last one is the whole text.
+    """
+    n = 8 * n_units
+    while n < len(text):
+        for end in range(n, max(n // 2, n - 2000), -1):
+            if text[end] in separators and _ENDS_WORD.match(text, end - 1):
+                yield text[:end]
+                break
+        n *= 4
+    yield text
 
 
 Tokenizer = PatternTokenizer | FileTokenizer
@@ -188,6 +244,14 @@ class Spelling:
         (tokens,) = self.tokenizer.tokens([text])
         symbols = "".join(self._symbol(text, token) for token in tokens)
         return Spelled(text, symbols, [token.start for token in tokens], [token.end for token in tokens])
+
+    def read_first(self, text: str, n: int) -> Spelled:
+        """Spells at least the first `n` + 1 tokens of a text, without the rest where that cannot change them."""
+        for beginning in beginnings(text, n, getattr(self.tokenizer, "separators", "")):
+            spelled = self.read(beginning)
+            if len(spelled.symbols) > n:
+                break
+        return spelled
 
     def _symbol(self, text: str, token: Token) -> str:
         written = text[token.start : token.end].strip()
