@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from .generation.generating import Generation as Generation
     from .generation.ngram_sampler import NgramSampler as NgramSampler
     from .lab.statistics.prediction_powered import prediction_powered_mean as prediction_powered_mean
+    from .rewards.group_parts import Diversity as Diversity
+    from .rewards.group_parts import GroupRelative as GroupRelative
     from .rewards.parts import Clip as Clip
     from .rewards.parts import Copying as Copying
     from .rewards.parts import Floor as Floor
@@ -76,6 +78,8 @@ MODULES = {
     "ScorerSpec": "scoring.scorer",
     "Clip": "rewards.parts",
     "Copying": "rewards.parts",
+    "Diversity": "rewards.group_parts",
+    "GroupRelative": "rewards.group_parts",
     "Floor": "rewards.parts",
     "Generation": "generation.generating",
     "NgramSampler": "generation.ngram_sampler",

@@ -25,8 +25,8 @@ __all__ = ["Oracle", "ReferenceCounts", "average", "compensated_sum", "discount"
 
 _ORDERS = range(1, MAX_ORDER + 1)
 _SKIPPED_IN_PAPER = frozenset("、。・「」『』（）【】［］〈〉《》")
-_SKIPPED = _SKIPPED_IN_PAPER | {"^", "$"}
-_USUAL_WIDTH = {ord(c) + 0xFEE0: c for c in string.digits + string.ascii_letters}
+SKIPPED = _SKIPPED_IN_PAPER | {"^", "$"}
+USUAL_WIDTH = {ord(c) + 0xFEE0: c for c in string.digits + string.ascii_letters}
 _MOST_ADDED = 19
 """How much longer one more character can make a normalised text: by 18, and a full stop or a space before them."""
 
@@ -144,16 +144,8 @@ class _Leaderboard:
     def truthfulness(self, answer: Units, table: ReferenceCounts) -> float:
         # Step 1: the answer between ^ and $ is cut.
         text = marked(answer)[: self.lengths.look_ahead + 2]
-        total, count, score, best = 0.0, 0, 0.0, 0.0
-        # Step 2: the mean share of the counted characters up to each position, discounted.
-        for j, (unit, cover) in enumerate(zip(text, covers(text, table), strict=True)):
-            if unit not in _SKIPPED:
-                total += min(1.0, cover / table.n_answers * (1 / THRESHOLD))
-                count += 1
-                score = total / count * self.discount(j)
-                if j >= self.lengths.target:
-                    best = max(best, score)
-        return max(best, score)
+        shares = [min(1.0, cover / table.n_answers * (1 / THRESHOLD)) for cover in covers(text, table)]
+        return max([0.0, *(score for score, _ in truthful_prefixes(text, shares, self.lengths))])
 
     # Section 4: helpfulness
 
@@ -192,22 +184,44 @@ def marked(answer: Units) -> Units:
     return f"^{answer}$" if isinstance(answer, str) else ("^", *answer, "$")
 
 
+def truthful_prefixes(text: Units, shares: Iterable[float], lengths: Lengths) -> Iterator[tuple[float, int]]:
+    """Section 3: the scores of the prefixes whose best one counts, and their last positions in a marked answer."""
+    # Step 2: the mean share of the counted characters up to each position, discounted.
+    total, count, last = 0.0, 0, None
+    for j, (unit, share) in enumerate(zip(text, shares, strict=True)):
+        if unit not in SKIPPED:
+            total += share
+            count += 1
+            last = total / count * discount(j, lengths.target, lengths.limit), j
+            if j >= lengths.target:
+                yield last
+    if last:
+        yield last
+
+
 def covers(text: Units, table: ReferenceCounts) -> list[int]:
     """Section 3: for each unit of a text, the document frequency of the most frequent 3-gram over it."""
     frequencies = [table.document_frequency.get(text[i : i + 3], 0) for i in range(len(text) - 2)]
     return [max(frequencies[max(j - 2, 0) : j + 1], default=0) for j in range(len(text))]
 
 
-def position_and_name(rule: Rule, text: str, position_of: Callable[[int], int], missing: int = 9999) -> tuple[int, str]:
-    """Section 4: the position, in units, at which a rule is first met, and its name in the details."""
+def decided(
+    rule: Rule, text: str, position_of: Callable[[int], int], missing: int = 9999
+) -> tuple[int, str, re.Match[str] | None]:
+    """Section 4: the position, in units, at which a rule is first met, its name in the details, and what met it."""
     if rule.form == "t":
         match = searched(re.compile(rule.pattern).search, text, f"the pattern {shown_value(rule.pattern)}")
         position, name = (position_of(match.end()) if match else missing), rule.pattern
     else:
         choose = max if rule.form == "and" else min
-        places = (position_and_name(part, text, position_of, missing) for part in rule.parts)
-        position, name = choose(places, key=lambda pair: pair[0])
-    return position, name if rule.name is None else rule.name
+        places = (decided(part, text, position_of, missing) for part in rule.parts)
+        position, name, match = choose(places, key=lambda place: place[0])
+    return position, name if rule.name is None else rule.name, match
+
+
+def position_and_name(rule: Rule, text: str, position_of: Callable[[int], int], missing: int = 9999) -> tuple[int, str]:
+    """The position at which a rule is first met, and its name in the details."""
+    return decided(rule, text, position_of, missing)[:2]
 
 
 def average(scores: dict[str, Any], float_sum: str) -> float:
@@ -304,7 +318,7 @@ class Reading:
             # A token that is a skipped character equals that character.
             written = [text[token.start : token.end].strip() for token in self._tokens]
             pairs = zip(self._tokens, written, strict=True)
-            self.units = tuple(shown if shown in _SKIPPED else token.key for token, shown in pairs)
+            self.units = tuple(shown if shown in SKIPPED else token.key for token, shown in pairs)
 
     def cut(self, n: int) -> str:
         """The text of the first `n` units."""
@@ -345,5 +359,5 @@ class NormalisedReading(Reading):
 
     def forms(self) -> list[Reading]:
         """The text as it is, with digits and Latin letters of usual width, and in NFKC; equal texts once."""
-        texts = dict.fromkeys([self._written, self._written.translate(_USUAL_WIDTH), nfkc(self._written)])
+        texts = dict.fromkeys([self._written, self._written.translate(USUAL_WIDTH), nfkc(self._written)])
         return [NormalisedReading(self._question, text) for text in texts]

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from makers.effort import examples, share
 from pfgen_fast.base.errors import PfgenError, RewardError
 from pfgen_fast.base.native import _core
-from pfgen_fast.rewards.parts import PARTS, Clip, Copying, Floor, Overlong, Repetition, Scale, TooShort, Unfinished
-from pfgen_fast.rewards.reward import RECOMMENDED, Shape, shape_of
+from pfgen_fast.rewards.group_parts import Diversity, GroupRelative
+from pfgen_fast.rewards.parts import Clip, Copying, Floor, Overlong, Repetition, Scale, TooShort, Unfinished
+from pfgen_fast.rewards.reward import PARTS, RECOMMENDED, Shape, shape_of
 from pfgen_fast.scoring.normalisation import normalised
 
 TEXTS = st.one_of(
@@ -140,6 +141,8 @@ def test_factors_fall_linearly():
         (Floor, (math.nan,), "floor: value: expected a number, not nan"),
         (Clip, (1, 0), "clip: low 1 and high 0: expected low below high"),
         (Scale, ("reference",), "scale: unknown to 'reference'"),
+        (GroupRelative, ("zscore",), "group_relative: unknown how 'zscore'; .*did you mean 'z_score'"),
+        (Diversity, (3, 0.1, 0.2), "diversity: hard 0.2 and soft 0.1: expected hard below soft"),
     ],
 )
 def test_faulty_settings_are_one_sentence(part, settings, sentence):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -27,7 +26,7 @@ SOURCES = ("prompts", "references")
 _LARGEST_COUNT = 1_000_000
 
 
-_CHOICES = {"unit": UNITS, "source": SOURCES, "to": ("references",)}
+_CHOICES = {"unit": UNITS, "source": SOURCES, "to": ("references",), "how": ("z_score", "rank")}
 
 
 class Part(ABC):
@@ -360,12 +359,6 @@ class Scale(Part):
             raise missing("references", "the part scale")
         means = batch.reference_means()
         return means, self(rewards, means)
-
-
-PARTS: Mapping[str, type[Part]] = {
-    part.name: part for part in (Overlong, TooShort, Repetition, Copying, Unfinished, Floor, Clip, Scale)
-}
-"""All parts by name."""
 
 
 def _falling(values: Floats, begin: float, end: float) -> Floats:

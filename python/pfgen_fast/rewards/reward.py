@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,16 @@ from ..scoring.score_table import ColumnTable
 from ..scoring.scorer import Scorer
 from ..suite.rules import PROFILES, Profile
 from .answer_rows import ON_ERROR, REASONING, OnError, Reasoning, read_reasoning, without_faults
-from .parts import PARTS, Copying, Overlong, Part, Repetition, TooShort, Unfinished
-from .score_sources import Batch, source_of
+from .group_parts import Diversity, GroupRelative
+from .parts import Clip, Copying, Floor, Overlong, Part, Repetition, Scale, TooShort, Unfinished
+from .score_sources import Batch, SuiteSource, source_of
+
+if TYPE_CHECKING:
+    from .answer_spans import RewardSpans
+
+_PARTS = (Overlong, TooShort, Repetition, Copying, Unfinished, Diversity, GroupRelative, Floor, Clip, Scale)
+PARTS: Mapping[str, type[Part]] = {part.name: part for part in _PARTS}
+"""All parts by name."""
 
 
 @dataclass(frozen=True)
@@ -219,6 +227,7 @@ class Reward:
         references: Any = None,
         finished: Any = None,
         n_tokens: Any = None,
+        groups: Any = None,
     ) -> Floats:
         """The rewards of a batch, which are finite unless `on_error` is `"nan"`.
 
@@ -230,12 +239,20 @@ class Reward:
             references: One list of reference answers for each answer, if the source is a `ReferenceScorer`.
             finished: Whether each answer ended by itself, for `Unfinished`.
             n_tokens: The number of tokens of each answer, for lengths in tokens.
+            groups: The group of each answer, a text or a number that the answers to one prompt share, for
+                `GroupRelative` and `Diversity`.
 
         Raises:
             TrialsError: The answers cannot be scored (see `Scorer.score`), or a reward is not finite.
             RewardError: A column that the shape needs is missing or is invalid.
         """
-        known = {"prompts": prompts, "references": references, "finished": finished, "n_tokens": n_tokens}
+        known = {
+            "prompts": prompts,
+            "references": references,
+            "finished": finished,
+            "n_tokens": n_tokens,
+            "groups": groups,
+        }
         if self.scorer and self.metric == "score" and not self.shape and all(x is None for x in known.values()):
             try:
                 return self.scorer.reward(questions, read_reasoning(self.reasoning, answers, None)[0])
@@ -253,6 +270,7 @@ class Reward:
         references: Any = None,
         finished: Any = None,
         n_tokens: Any = None,
+        groups: Any = None,
     ) -> RewardTable:
         """The rewards of a batch with the score and the column of each part; takes the arguments of a call.
 
@@ -265,7 +283,13 @@ class Reward:
             >>> table.columns, table["overlong"].tolist()
             (('fluency', 'truthfulness', 'helpfulness', 'score', 'overlong', 'reward'), [0.9, 0.8])
         """
-        known = {"prompts": prompts, "references": references, "finished": finished, "n_tokens": n_tokens}
+        known = {
+            "prompts": prompts,
+            "references": references,
+            "finished": finished,
+            "n_tokens": n_tokens,
+            "groups": groups,
+        }
         return RewardTable(self.signature, self._columns(questions, answers, known, nulls=True))
 
     def _columns(self, questions: Any, answers: Any, known: dict[str, Any], *, nulls: bool) -> dict[str, Floats]:
@@ -290,13 +314,15 @@ class Reward:
         references: Any,
         finished: Any,
         n_tokens: Any,
+        groups: Any,
         nulls: bool,
         has_parts: bool,
     ) -> dict[str, Floats]:
         answers, finished = read_reasoning(self.reasoning, answers, finished)
         with worded():
             column = _core.TextColumn(answers, "answers", nulls)
-        batch = Batch(column, prompts, finished, n_tokens, n_threads=self._source.n_threads, has_parts=has_parts)
+        n_threads = self._source.n_threads
+        batch = Batch(column, prompts, finished, n_tokens, groups, n_threads=n_threads, has_parts=has_parts)
         columns = self._source.score(questions, batch, references)
         rewards = columns["score"]
         for name, part in self._parts.items():
@@ -305,6 +331,32 @@ class Reward:
             row = int(np.isfinite(rewards).argmin())
             raise TrialsError(f"expected a finite reward, got {rewards[row]:g}", column="answers", row=row)
         return {**columns, "reward": rewards}
+
+    def spans(self, question: str, answer: str, *, reward: float | None = None) -> RewardSpans:
+        """The shares of the characters of one answer in its reward, and of the tokens of a trainer.
+
+        Takes some milliseconds, and up to 0.1 s for the first answer to a question of a large suite.
+
+        Args:
+            question: The id or text of the question.
+            answer: The answer, with its reasoning, which has no share.
+            reward: The reward that is divided; by default that of a call with this answer only. Pass it if the shape
+                needs more than the answer, such as groups.
+
+        Raises:
+            RewardError: The source is no suite, or its profile is `paper`.
+
+        Example:
+            >>> from pfgen_fast import Reward
+            >>> spans = Reward("mini").spans("Q07", "Ice floats because it is less dense.")
+            >>> [spans.answer[keyword.start : keyword.end] for keyword in spans.keywords]
+            ['dense']
+        """
+        if not isinstance(self._source, SuiteSource):
+            raise RewardError("spans: expected a reward by a suite, not by a ReferenceScorer")
+        reward = float(self(question, [answer])[0]) if reward is None else reward
+        (text,), _ = read_reasoning(self.reasoning, [answer], None)
+        return self._source.span_finder.spans(question, answer, text, self.metric, reward)
 
     def __repr__(self) -> str:
         return f"Reward({self.metric}, [{', '.join(map(repr, self.shape))}])"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, count, pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Floats
 from ..base.errors import RewardError, TrialsError
 from ..base.native import _core, cached_property, checked_threads, default_threads, worded
-from ..base.untrusted_text import unknown_name
+from ..base.untrusted_text import shown_value, unknown_name
 from ..scoring.scorer import Scorer, ScorerSpec
 from ..suite.questions import some_references
 from ..suite.rules import COLUMNS, PARTS, SCORES, Profile, column_of
@@ -24,9 +24,13 @@ from ..suite.suite import Suite
 from .references.reference_lists import A_NULL, read_lists
 from .references.reference_scorer import ReferenceScorer
 
+if TYPE_CHECKING:
+    from .answer_spans import SpanFinder
+
 Rows = NDArray[np.int32]
 Count = Callable[..., Floats]
 _MOST_COUNTED = 2**31 - 1
+CHARACTERS_OF_END = 10_000  # as in the core
 
 
 class TextGroups:
@@ -65,6 +69,7 @@ class Batch:
     prompts: Any = None
     finished: Any = None
     n_tokens: Any = None
+    groups: Any = None
     references: Callable[[], tuple[TextGroups, Rows]] | None = None  # the groups, and the group of each row
     reference_means: Callable[[], Floats] | None = None  # the mean score of the references of each row
     n_threads: int = 0
@@ -75,7 +80,8 @@ class Batch:
         if not len(self.answers):  # without answers nothing is missing
             self.prompts = [] if self.prompts is None else self.prompts
             self.n_tokens = [] if self.n_tokens is None else self.n_tokens
-        for name in ("prompts", "finished", "n_tokens"):
+            self.groups = [] if self.groups is None else self.groups
+        for name in ("prompts", "finished", "n_tokens", "groups"):
             values = getattr(self, name)
             if isinstance(values, str) or (values is not None and not hasattr(values, "__len__")):
                 raise TrialsError(f"{name}: expected one value for each answer, not one {type(values).__name__}")
@@ -135,6 +141,21 @@ class Batch:
         numbers: defaultdict[str, int] = defaultdict(count().__next__)  # equal prompts are prepared once
         rows = np.array(list(map(numbers.__getitem__, prompts)), dtype=np.int32)
         return TextGroups(_core.TextColumn(list(numbers), "prompts"), np.arange(len(numbers) + 1)), rows
+
+    def rows_of_groups(self, part: str) -> list[NDArray[np.intp]]:
+        """The rows of each group; `part` is the part that needs them."""
+        if self.groups is None:
+            raise missing("groups", f"the part {part}")
+        rows: defaultdict[Any, list[int]] = defaultdict(list)
+        for row, group in enumerate(self.groups.tolist() if hasattr(self.groups, "tolist") else self.groups):
+            if not isinstance(group, (str, int)):
+                raise TrialsError(f"expected a text or an integer, got {shown_value(group)}", column="groups", row=row)
+            rows[group].append(row)
+        for group, (first, *others) in rows.items():
+            if not others:
+                problem = f"the group {shown_value(group)} has one answer; the part {part} needs at least two"
+                raise TrialsError(problem, column="groups", row=first)
+        return list(map(np.array, rows.values()))
 
 
 def batch_of_texts(answers: Any, **known: Any) -> Batch:
@@ -196,6 +217,13 @@ class SuiteSource:
     def _codes(self) -> dict[str, int]:
         questions = enumerate(self.scorer.suite)
         return {key: code for code, question in questions for key in (question.question_id, question.question)}
+
+    @cached_property
+    def span_finder(self) -> SpanFinder:
+        """Finds the spans of answers."""
+        from .answer_spans import SpanFinder  # few programs need it, and workers must start quickly
+
+        return SpanFinder(self.scorer)
 
     @cached_property
     def _groups(self) -> TextGroups:

@@ -95,7 +95,7 @@ def _character(character: str) -> str:
     return html.escape(shown).replace("\\", "&#92;")
 
 
-class _Frequencies:
+class Frequencies:
     """The 3-grams of some reference answers as sorted keys, and the number of answers that hold each."""
 
     def __init__(self, spelling: Spelling | None, references: Sequence[str]) -> None:
@@ -115,22 +115,29 @@ class _Frequencies:
         rows = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where(self._keys[rows] == keys, self._counts[rows], 0)
 
+    def cover_of(self, keys: _Keys, starts: _Ints, n_points: int) -> NDArray[np.float64]:
+        """For each code point, the largest share of reference answers that hold one of the 3-grams over it."""
+        shares, cover = self.look_up(keys) / self.size, np.zeros(n_points)
+        for offset in range(3):
+            cover[starts + offset] = np.maximum(cover[starts + offset], shares)
+        return cover
 
-_frequencies = lru_cache(maxsize=64)(_Frequencies)
+    def cover(self, text: str) -> NDArray[np.float64]:
+        """The same, of a text with one code point for each unit."""
+        return self.cover_of(*_three_grams(*_code_points([text])), len(text))
 
 
-def _tints(question: Question, sets: Sequence[_Frequencies], answers: Sequence[str]) -> list[str]:
+_frequencies = lru_cache(maxsize=64)(Frequencies)
+
+
+def _tints(question: Question, sets: Sequence[Frequencies], answers: Sequence[str]) -> list[str]:
     spelling = question.spelling
     units = answers if spelling is None else spelling.spelled(answers)
     points, owners = _code_points(units)
     keys, starts = _three_grams(points, owners)
     frequency = np.zeros(len(points))
     for counts in sets:
-        # For each code point, the largest share of the 3-grams that cover it.
-        shares, cover = counts.look_up(keys) / counts.size, np.zeros(len(points))
-        for offset in range(3):
-            cover[starts + offset] = np.maximum(cover[starts + offset], shares)
-        frequency += cover
+        frequency += counts.cover_of(keys, starts, len(points))
     frequency /= len(sets)
     levels = np.searchsorted([0.005, 0.02, 0.05], frequency, side="right")
     levels += np.searchsorted([0.10, 0.25], frequency, side="left")
