@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, count, pairwise
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..base.errors import RewardError, TrialsError
 from ..base.native import _core, cached_property, checked_threads, default_threads, worded
 from ..base.untrusted_text import shown_value, unknown_name
 from ..scoring.scorer import Scorer, ScorerSpec
-from ..suite.questions import some_references
+from ..suite.questions import Question, some_references
 from ..suite.rules import COLUMNS, PARTS, SCORES, Profile, column_of
 from ..suite.suite import Suite
 from .references.reference_lists import A_NULL, read_lists
@@ -49,7 +50,7 @@ class TextGroups:
         """The median length of the texts of each group, at least 1, and the largest; NaN for a group without texts."""
         if count not in self._medians:
             parts = np.split(count(self.texts, default_threads()), self.begins[1:-1])
-            medians = np.array([np.median(part).clip(1) if len(part) else np.nan for part in parts])
+            medians = np.array([max(median(part), 1.0) if part else np.nan for part in map(np.ndarray.tolist, parts)])
             self._medians[count] = medians, float(medians.max(initial=1))
         return self._medians[count]
 
@@ -177,6 +178,7 @@ class SuiteSource:
         if self.metric not in SCORES:
             raise RewardError(unknown_name("metric", self.metric, SCORES))
         self._given = scorer
+        self._groups_of: dict[str, TextGroups] = {}  # by question
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SuiteSource, (self._given, self.metric)
@@ -210,8 +212,18 @@ class SuiteSource:
         return {name: scores.column(COLUMNS.index(column)) for name, column in names.items()}
 
     def _references(self, questions: Any, n_rows: int) -> tuple[TextGroups, Rows]:
+        """The reference answers; if the batch has one question, those of the others are not read."""
+        keys = [questions] if isinstance(questions, str) else _core.TextColumn(questions, "questions").tolist()
+        if len(set(keys)) == 1:
+            groups = self._groups_of.get(keys[0]) or self._read_groups([self.scorer.suite[keys[0]]])
+            self._groups_of[keys[0]] = groups
+            return groups, np.zeros(n_rows, np.int32)
+        return self._groups, self._codes_of(questions, n_rows)
+
+    def _codes_of(self, questions: Any, n_rows: int) -> Rows:
+        """The number in the suite of the question of each row."""
         keys = [questions] * n_rows if isinstance(questions, str) else _core.TextColumn(questions, "questions").tolist()
-        return self._groups, np.fromiter(map(self._codes.__getitem__, keys), np.int32, n_rows)
+        return np.fromiter(map(self._codes.__getitem__, keys), np.int32, n_rows)
 
     @cached_property
     def _codes(self) -> dict[str, int]:
@@ -227,12 +239,16 @@ class SuiteSource:
 
     @cached_property
     def _groups(self) -> TextGroups:
-        groups = [[text for texts in question.answers.values() for text in texts] for question in self.scorer.suite]
+        return self._read_groups(self.scorer.suite)
+
+    @staticmethod
+    def _read_groups(questions: Iterable[Question]) -> TextGroups:
+        groups = [[text for texts in question.answers.values() for text in texts] for question in questions]
         texts = _core.TextColumn([text for group in groups for text in group], "references")
         return TextGroups(texts, np.array([0, *accumulate(map(len, groups))]))
 
     def _means_of(self, questions: Any, n_rows: int) -> Floats:
-        _, codes = self._references(questions, n_rows)
+        codes = self._codes_of(questions, n_rows)
         means = self._means[codes]
         if len(means) and not means.min() > 0:
             question = self.scorer.suite.questions[codes[means.argmin()]].question_id
