@@ -28,7 +28,7 @@ from .processes import memory
 
 pytestmark = pytest.mark.benchmark(group="serving")
 pytest.importorskip("uvicorn")
-_BATCH, _BATCHES, _ROUNDS = 256, 100, 5
+_BATCHES, _ROUNDS = 100, 5
 _SINGLE_CALLS, _CALLS_OF_AN_HOUR = 200_000, 3_600_000
 
 
@@ -55,10 +55,12 @@ def port(server: subprocess.Popen[str]) -> int:
     return int(match[1])
 
 
-@pytest.mark.parametrize("n_connections", [1, 8, 64])
-def test_batches(measure: Measure, mix: Mix, scorer: Scorer, port: int, tmp_path: Path, n_connections: int) -> None:
-    """Batches of 256 shuffled answers; the scorer takes the same batches one after the other, on all cores."""
-    batches = _batches(mix, _BATCH, measure.amount(_BATCHES, least=4))
+@pytest.mark.parametrize(("size", "n_connections"), [(64, 8), (256, 1), (256, 8), (256, 64)])
+def test_batches(
+    measure: Measure, mix: Mix, scorer: Scorer, port: int, tmp_path: Path, size: int, n_connections: int
+) -> None:
+    """Batches of shuffled answers; the scorer takes the same batches one after the other, on all cores."""
+    batches = _batches(mix, size, measure.amount(_BATCHES, least=4))
     file = _written(scorer, batches, tmp_path)
     n_calls = measure.amount(4 * _BATCHES, least=n_connections)
     _load(port, file, n_connections, n_calls // 4 or 1)  # the index comes from the disk
@@ -69,8 +71,8 @@ def test_batches(measure: Measure, mix: Mix, scorer: Scorer, port: int, tmp_path
         {"scorer": lambda: [scorer.reward(batch.questions, batch.answers) for batch in batches]},
     )
     best = min(listed, key=lambda item: item["seconds"])
-    rate, scorer_rate = n_calls * _BATCH / best["seconds"], len(batches) * _BATCH / scored
-    what = f"server, batches of {_BATCH}, {n_connections} client{'s' * (n_connections > 1)}"
+    rate, scorer_rate = n_calls * size / best["seconds"], len(batches) * size / scored
+    what = f"server, batches of {size}, {n_connections} client{'s' * (n_connections > 1)}"
     measure.row(what, rate, "answers/s", rate / scorer_rate, "the scorer in this process")
     measure.row("  latency: p50", best["p50"] * 1e3, "ms")
     measure.row("  latency: p99", best["p99"] * 1e3, "ms")

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from makers.reward_server import HTTP, serving
-from pfgen_fast import Copying, ReferenceScorer, Reward, TrialsError, Unfinished
+from pfgen_fast import Copying, ReferenceScorer, Reward, RewardClient, TrialsError, Unfinished
 from pfgen_fast.rewards.completions import CompletionReward
 from pfgen_fast.rewards.server.adapters import END_TOKENS, scores_of_queries
 
@@ -208,5 +208,6 @@ def test_labels_and_columns_may_be_the_references(comparing):
     assert asked(comparing, "/rm", **sample(None, label=references)) == (200, None)
     status, reply = asked(comparing, "/verify", **verification(references=references))
     assert (status, reply["reward"], reply["reward_components"]) == (200, best, {"reward": best})
-    rewards = asked(comparing, "/reward", answers=[GOOD, None], references=[references] * 2)[1]["rewards"]
-    assert np.array_equal(rewards, [best, None])
+    with RewardClient(comparing.url) as client:
+        rewards = client.reward(None, [GOOD, None], references=[references] * 2)
+    assert np.array_equal(rewards, [best, np.nan], equal_nan=True)
