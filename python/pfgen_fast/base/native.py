@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any, NoReturn, TypeVar
 
@@ -53,13 +53,13 @@ def raise_trials_error(error: Exception) -> NoReturn:
     raise TrialsError(problem, column=column, row=row) from None
 
 
-class worded(nullcontext[None]):  # noqa: N801 - named as a function, which would be slower
+class worded(AbstractContextManager[None]):  # noqa: N801 - named as a function, which would be slower
     """Converts `COLUMN_ERRORS` raised in the block to `TrialsError`."""
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, kind: object, error: object, trace: object, /) -> None:
         """Raises a TrialsError in the place of one of `COLUMN_ERRORS`."""
-        if isinstance(raised[1], COLUMN_ERRORS):
-            raise_trials_error(raised[1])
+        if error is not None and isinstance(error, COLUMN_ERRORS):
+            raise_trials_error(error)
 
 
 Value = TypeVar("Value")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import partial
@@ -327,7 +328,7 @@ class Reward:
         rewards = columns["score"]
         for name, part in self._parts.items():
             columns[name], rewards = part._shaped(rewards, batch)
-        if not nulls and not np.isfinite(rewards).all():
+        if not (nulls or math.isfinite(rewards.dot(rewards)) or np.isfinite(rewards).all()):  # the product is quicker
             row = int(np.isfinite(rewards).argmin())
             raise TrialsError(f"expected a finite reward, got {rewards[row]:g}", column="answers", row=row)
         return {**columns, "reward": rewards}

@@ -51,7 +51,7 @@ class TextGroups:
         if count not in self._medians:
             parts = np.split(count(self.texts, default_threads()), self.begins[1:-1])
             medians = np.array([max(median(part), 1.0) if part else np.nan for part in map(np.ndarray.tolist, parts)])
-            self._medians[count] = medians, float(medians.max(initial=1))
+            self._medians[count] = medians, float(medians.max(initial=1))  # NaN if one of them is NaN
         return self._medians[count]
 
     def copied_shares(self, answers: _core.TextColumn, groups: Rows, run: int, n_threads: int) -> Floats:
@@ -84,9 +84,11 @@ class Batch:
             self.groups = [] if self.groups is None else self.groups
         for name in ("prompts", "finished", "n_tokens", "groups"):
             values = getattr(self, name)
-            if isinstance(values, str) or (values is not None and not hasattr(values, "__len__")):
+            if values is None:
+                continue
+            if isinstance(values, str) or not hasattr(values, "__len__"):
                 raise TrialsError(f"{name}: expected one value for each answer, not one {type(values).__name__}")
-            if values is not None and len(values) != len(self.answers):
+            if len(values) != len(self.answers):
                 problem = f"{len(values)} {name} for {len(self.answers)} answers; expected one for each answer"
                 raise TrialsError(problem)
         if self.finished is not None:
@@ -123,7 +125,9 @@ class Batch:
             most *= largest
         with worded():
             lengths = count(self.answers, self.n_threads, int(most) + 2 if most < _MOST_COUNTED - 2 else _MOST_COUNTED)
-        return lengths / medians[rows] if unit == "references" else lengths
+        if unit == "references":
+            lengths = lengths / (largest if len(medians) == 1 else medians[rows])
+        return lengths
 
     @cached_property
     def reference_groups(self) -> tuple[TextGroups, Rows]:

@@ -32,6 +32,7 @@ _N_SYMBOLS = 0x110000 - _FIRST
 _UNKNOWN = "\U0003fffe"  # a noncharacter, which spells no other token
 
 
+_READ_PER_UNIT = 8  # characters of a long answer that are read at first
 _ENDS_WORD = re.compile("[0-9A-Za-zÀ-ÖØ-öø-ÿΑ-Ωα-ωА-яぁ-ゖァ-ヺ一-龥가-힣]")  # in every version of Unicode
 # The parts of a tokenizer.json that act on a word, and the characters at which some of them split: the tokens before
 # such a character, if it follows a letter or digit, do not depend on the text from there on.
@@ -120,7 +121,7 @@ class FileTokenizer:
     @cached_property
     def separators(self) -> str:
         """The characters before which a text may be cut, after a letter or digit; empty if this may change tokens."""
-        spec = json.loads(self.checked_content())
+        spec = json.loads(self._loaded.to_str())
         normalisers = _flat(spec.get("normalizer"), "normalizers")
         pieces = _flat(spec.get("pre_tokenizer"), "pretokenizers")
         separators = ""
@@ -168,7 +169,7 @@ def beginnings(text: str, n_units: int, separators: str) -> Iterator[str]:
 
     The last one is the whole text.
     """
-    n = 8 * n_units
+    n = _READ_PER_UNIT * n_units
     while n < len(text):
         for end in range(n, max(n // 2, n - 2000), -1):
             if text[end] in separators and _ENDS_WORD.match(text, end - 1):
@@ -247,7 +248,8 @@ class Spelling:
 
     def read_first(self, text: str, n: int) -> Spelled:
         """Spells at least the first `n` + 1 tokens of a text, without the rest where that cannot change them."""
-        for beginning in beginnings(text, n, getattr(self.tokenizer, "separators", "")):
+        is_long = len(text) > _READ_PER_UNIT * n
+        for beginning in beginnings(text, n, getattr(self.tokenizer, "separators", "") if is_long else ""):
             spelled = self.read(beginning)
             if len(spelled.symbols) > n:
                 break
