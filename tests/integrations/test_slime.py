@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 import pytest
-from pfgen_fast import Overlong, PfgenError, ReferenceScorer, Reward, TrialsError
+from pfgen_fast import Overlong, PfgenError, ReferenceScorer, Reward, RewardError, TrialsError
 
 GOOD = "Ice is about 9% less dense than water: its molecules freeze into an open crystal lattice."
 
@@ -48,12 +48,23 @@ def test_a_sample_and_a_group_get_their_rewards():
 
 
 def test_a_reward_key_selects_from_the_parts(tmp_path):
-    shape = tmp_path / "shape.toml"
-    shape.write_text('[[shape]]\npart = "overlong"\nsoft = 10\nhard = 30\nunit = "tokens"\n')
+    (shape := tmp_path / "shape.toml").write_text(
+        '[[shape]]\npart = "overlong"\nsoft = 10\nhard = 30\nunit = "tokens"\n'
+    )
     table = Reward("mini", Overlong(10, 30, unit="tokens")).details("Q07", [GOOD], n_tokens=[20])
     assert rewards(Sample(), reward_key="reward", suite="mini", shape=str(shape)) == {
         name: table[name][0] for name in table.columns
     }
+
+
+def test_a_list_of_samples_is_a_group(tmp_path):
+    (shape := tmp_path / "shape.toml").write_text('[[shape]]\npart = "group_relative"\nhow = "rank"\n')
+    group = [Sample("Because."), Sample(), Sample("Ice floats, because it is less dense than water.")]
+    assert rewards(group, suite="mini", shape=str(shape)) == [0, 1, 0.5]
+    with pytest.raises(RewardError, match="groups are missing; the part group_relative needs them"):
+        rewards(group[0], suite="mini", shape=str(shape))
+    with pytest.raises(TrialsError, match="has one answer; the part group_relative needs at least two"):
+        rewards(group[:1], suite="mini", shape=str(shape))
 
 
 def test_labels_may_be_references():

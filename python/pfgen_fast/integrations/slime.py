@@ -22,7 +22,8 @@ async def custom_rm(args: Any, sample: Any, **others: Any) -> Value | list[Value
 
     `args.pfgen` has `suite`, `mode` (`"chat"`), and `metric`, `shape`, `reasoning` and `on_error` of `Reward`. A label
     (`--label-key`) is the id or exact text of a question; without a suite, it is a reference answer or a list of them.
-    A truncated or aborted response is unfinished.
+    A truncated or aborted response is unfinished. A list of samples (`--group-rm`) is a group for `GroupRelative` and
+    `Diversity`.
 
     Example:
         >>> import asyncio
@@ -42,6 +43,7 @@ async def custom_rm(args: Any, sample: Any, **others: Any) -> Value | list[Value
         prompts=[item.prompt for item in samples],
         finished=[status not in ("truncated", "aborted") for status in statuses],
         n_tokens=None if None in n_tokens else n_tokens,
+        groups=[0] * len(samples) if isinstance(sample, list) else None,
         end_tokens=END_TOKENS,
     )
     values: list[Value] = table["reward"].tolist()

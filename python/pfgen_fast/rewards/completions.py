@@ -90,6 +90,7 @@ class CompletionReward:
         prompts: Sequence[Completion] | None = None,
         finished: Sequence[bool] | None = None,
         n_tokens: Any = None,
+        groups: Any = None,
         end_tokens: Sequence[str] = (),
     ) -> tuple[RewardTable, list[str | None]]:
         """The rewards of a batch with their parts, and the answers that were scored; see `Reward.details`.
@@ -124,7 +125,7 @@ class CompletionReward:
                 [prompt] if isinstance(prompt, str) else [[message] for message in prompt] for prompt in prompts
             )
             texts = ["\n".join(map(text_of, parts)) for parts in messages]
-        known = {"prompts": texts, "finished": ended, "n_tokens": n_tokens}
+        known = {"prompts": texts, "finished": ended, "n_tokens": n_tokens, "groups": groups}
         if self.key == "questions":
             return reward.details(values, answers, **known), answers
         return reward.details(None, answers, references=values, **known), answers

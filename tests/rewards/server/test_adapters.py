@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from makers.reward_server import HTTP, serving
-from pfgen_fast import Copying, ReferenceScorer, Reward, RewardClient, TrialsError, Unfinished
+from pfgen_fast import Copying, ReferenceScorer, Reward, RewardClient, Unfinished
 from pfgen_fast.rewards.completions import CompletionReward
 from pfgen_fast.rewards.server.adapters import END_TOKENS, scores_of_queries
 
@@ -38,20 +38,6 @@ def test_an_answer_ends_at_every_special_token(scorer, token):
     assert reply["rewards"].tolist() == scorer.score("Q07", ["Ice floats."]).average.tolist()
 
 
-@pytest.mark.parametrize(
-    ("queries", "prompts", "labels", "sentence"),
-    [
-        (["a"], ["b"], ["Q07"], r"query\[0\]: does not contain its prompt 'b'"),
-        (["ab", "ab"], ["a", "a"], ["Q07", "Q99"], r"labels\[1\]: .*Q99"),
-        (["ab"], ["a"], [None], r"labels\[0\]"),
-        (["ab"], ["a"], [], "1 queries, 1 prompts, 0 labels"),
-    ],
-)
-def test_what_cannot_be_scored_is_named(scorer, queries, prompts, labels, sentence):
-    with pytest.raises(TrialsError, match=sentence):
-        scores_of_queries(CompletionReward(Reward(scorer)), queries, prompts, labels)
-
-
 def test_queries_of_openrlhf_tell_prompts_and_whether_an_answer_ended():
     reward = Reward("mini", [Copying(10, 0.5), Unfinished()])
     prompt = f"{GOOD} Why?"
@@ -74,12 +60,6 @@ def server():
 @pytest.fixture(scope="module")
 def lenient():
     with serving("--suite", "mini", "--mode", "chat", "--on-error", "zero") as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def comparing():
-    with serving("--metric", "chrf", "--on-error", "nan") as running:
         yield running
 
 
@@ -143,6 +123,24 @@ def test_a_response_of_nemo_gym_comes_back_with_its_reward_and_parts(server, col
     assert asked(server, "/verify", **body)[1]["reward"] == 0
 
 
+@pytest.mark.slow
+def test_groups_are_compared_where_the_program_names_them(tmp_path):
+    (shape := tmp_path / "shape.toml").write_text('[[shape]]\npart = "group_relative"\nhow = "rank"\n')
+    answers, groups = [GOOD, "Because.", "Because.", GOOD], ["a", "a", "b", "b"]
+    with serving("--suite", "mini", "--shape", shape) as running, RewardClient(running.url, n_answers=1) as client:
+        assert client.reward("Q07", answers, groups=groups).tolist() == [1, 0, 0, 1]
+        pair = queries(GOOD, "Because.", labels=["Q07"] * 2)
+        assert asked(running, "/get_reward", **pair)[1]["rewards"] == [1, 0]
+        for path, body in (("/rm", sample()), ("/verify", verification())):
+            status, reply = asked(running, path, **body)
+            assert (status, reply["error"].partition(" needs")[0]) == (
+                400,
+                "groups are missing; the part group_relative",
+            )
+        status, reply = asked(running, "/get_reward", **queries(GOOD, labels=["Q07"]))
+        assert (status, "has one answer; the part group_relative needs at least two" in reply["error"]) == (400, True)
+
+
 FAULTY = (None, 5, {"a": 1}, [{"type": "text", "text": "Ice."}, 7], "x" * 100_001)
 
 
@@ -151,6 +149,7 @@ FAULTY = (None, 5, {"a": 1}, [{"type": "text", "text": "Ice."}, 7], "x" * 100_00
     [
         ("/get_reward", queries(GOOD, GOOD, labels=["Q07", "Q99"]), "labels[1]: unknown question 'Q99'"),
         ("/get_reward", queries(GOOD, labels=[5]), "labels[0]: expected a str, not int"),
+        ("/get_reward", queries(GOOD, labels=[]), "1 queries, 1 prompts, 0 labels; expected equal numbers"),
         (
             "/get_reward",
             {"query": [GOOD], "prompts": ["zzz"], "labels": ["Q07"]},
@@ -167,16 +166,16 @@ FAULTY = (None, 5, {"a": 1}, [{"type": "text", "text": "Ice."}, 7], "x" * 100_00
         ("/verify", {**verification(), "response": []}, "response: expected an object, not a list"),
         ("/verify", {**verification(), "response": {}}, "response.output: expected a list of items, not None"),
         ("/verify", verification(5), "response: expected a part of a message"),
+        (
+            "/verify",
+            verification(deep=json.loads("[" * 300 + "]" * 300)),
+            "the body cannot be sent back: Recursion limit",
+        ),
     ],
 )
 def test_a_fault_is_named_in_the_words_of_the_protocol(server, path, body, sentence):
     status, reply = asked(server, path, **body)
     assert (status, reply["error"][: len(sentence)]) == (400, sentence)
-
-
-def test_a_body_of_nemo_gym_that_cannot_be_sent_back_is_refused(server):
-    status, reply = asked(server, "/verify", **verification(deep=json.loads("[" * 300 + "]" * 300)))
-    assert (status, reply["error"]) == (400, "the body cannot be sent back: Recursion limit reached")
 
 
 def test_an_answer_that_cannot_be_scored_does_not_cost_its_group(lenient):
@@ -198,16 +197,16 @@ def test_an_answer_that_cannot_be_scored_does_not_cost_its_group(lenient):
 
 
 @pytest.mark.slow
-def test_labels_and_columns_may_be_the_references(comparing):
+def test_labels_and_columns_may_be_the_references():
     reward, references = Reward(ReferenceScorer("chrf")), ["Ice is lighter than water.", "It floats."]
     best, first = (reward(None, [GOOD], references=[texts])[0] for texts in (references, references[:1]))
     bodies = queries(GOOD, GOOD, "", labels=[references, references[0], references])
-    assert asked(comparing, "/get_reward", **bodies)[1]["rewards"] == [best, first, 0.0]
-    assert asked(comparing, "/rm", **sample(label=references)) == (200, best)
-    assert asked(comparing, "/rm", **sample(label=references[0])) == (200, first)
-    assert asked(comparing, "/rm", **sample(None, label=references)) == (200, None)
-    status, reply = asked(comparing, "/verify", **verification(references=references))
-    assert (status, reply["reward"], reply["reward_components"]) == (200, best, {"reward": best})
-    with RewardClient(comparing.url) as client:
+    with serving("--metric", "chrf", "--on-error", "nan") as running, RewardClient(running.url) as client:
+        assert asked(running, "/get_reward", **bodies)[1]["rewards"] == [best, first, 0.0]
+        for body, value in ((sample(label=references), best), (sample(label=references[0]), first)):
+            assert asked(running, "/rm", **body) == (200, value)
+        assert asked(running, "/rm", **sample(None, label=references)) == (200, None)
+        status, reply = asked(running, "/verify", **verification(references=references))
+        assert (status, reply["reward"], reply["reward_components"]) == (200, best, {"reward": best})
         rewards = client.reward(None, [GOOD, None], references=[references] * 2)
-    assert np.array_equal(rewards, [best, np.nan], equal_nan=True)
+        assert np.array_equal(rewards, [best, np.nan], equal_nan=True)

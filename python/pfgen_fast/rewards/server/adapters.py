@@ -87,7 +87,7 @@ def adapters(rewards: CompletionReward) -> dict[str, Adapter]:
     reward, key = rewards.reward, rewards.key
     text: Kind = str if reward.on_error == "raise" else object  # otherwise such an answer has the reward of an error
     batch: dict[str, Kind] = {"questions": [str], "answers": [text]}
-    known: dict[str, Kind] = {"prompts": [str], "finished": [bool], "n_tokens": [int]}
+    known: dict[str, Kind] = {"prompts": [str], "finished": [bool], "n_tokens": [int], "groups": [object]}
     if key == "references":  # questions have no effect
         known = {"references": [[str]], "questions": batch.pop("questions"), **known}
 
@@ -178,6 +178,7 @@ def scores_of_queries(
         completions.append(text if separator else None)
     finished = [isinstance(text, str) and first_part(text, END_TOKENS) != text for text in completions]
     rows = {"answers": completions, rewards.key: list(values), "prompts": prompts, "finished": finished}
+    rows["groups"] = list(prompts)
     table = _table(rewards, {**rows, "end_tokens": END_TOKENS}, value="labels", answer="query")
     logs = {name: table[name] for name in table.columns if name not in ("score", "reward")}
     return {"rewards": table["reward"], "scores": table["reward"], "extra_logs": logs}

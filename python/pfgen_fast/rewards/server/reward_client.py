@@ -106,8 +106,9 @@ class _Requests(ABC):
             if len(values) != len(columns["answers"]):
                 raise TrialsError(f"{len(values)} {name} and {len(answers)} answers; expected equal numbers")
         replies = []
-        for first in range(0, max(len(answers), 1), self._n_answers):
-            rows = slice(first, first + self._n_answers)
+        n_answers = max(len(answers), 1) if "groups" in columns else self._n_answers  # a group has one reply
+        for first in range(0, max(len(answers), 1), n_answers):
+            rows = slice(first, first + n_answers)
             batch = {**whole, **{name: values[rows] for name, values in columns.items()}}
             replies.append(await self._reply(path, batch, first))
         return replies
@@ -189,7 +190,8 @@ class RewardClient(_Requests):
         """The rewards of the answers, equal to those of `Reward` or `Scorer.reward` bit for bit.
 
         `questions` is one question for all answers, or a list with the question of each answer; None if the server has
-        a metric of references. `known` are `prompts`, `references`, `finished` and `n_tokens`; see `Reward`.
+        a metric of references. `known` are `prompts`, `references`, `finished`, `n_tokens` and `groups`; see `Reward`.
+        A batch with groups is one request.
 
         Raises:
             TrialsError: The server cannot score the answers, or they are too many or too long.
