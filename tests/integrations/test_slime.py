@@ -47,6 +47,15 @@ def test_a_sample_and_a_group_get_their_rewards():
     assert rewards(group[0], suite="mini", shape="recommended") == expected[0]
 
 
+def test_a_group_is_compared_only_where_slime_passes_it(tmp_path):
+    shape = tmp_path / "shape.toml"
+    shape.write_text('[[shape]]\npart = "group_relative"\nhow = "rank"\n')
+    group = [Sample(), Sample("It is cold."), Sample(GOOD[:20])]
+    assert sorted(rewards(group, suite="mini", shape=str(shape))) == [0, 0.5, 1]
+    with pytest.raises(PfgenError, match="groups are missing; the part group_relative needs them"):
+        rewards(group[0], suite="mini", shape=str(shape))
+
+
 def test_a_reward_key_selects_from_the_parts(tmp_path):
     (shape := tmp_path / "shape.toml").write_text(
         '[[shape]]\npart = "overlong"\nsoft = 10\nhard = 30\nunit = "tokens"\n'

@@ -5,16 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from pfgen_fast import (
-    Floor,
-    GroupRelative,
-    PfgenError,
-    ReferenceScorer,
-    Repetition,
-    Reward,
-    Scorer,
-    Suite,
-)  # fmt: skip
+from pfgen_fast import Floor, GroupRelative, PfgenError, ReferenceScorer, Repetition, Reward, Scorer, Suite
 from pfgen_fast.rewards.answer_spans import SpanFinder, _spread_truth
 from pfgen_fast.scoring.explanation import explain
 from pfgen_fast.suite.keywords import freeze_rule
@@ -39,11 +30,11 @@ def test_the_shares_of_each_part_add_up_in_any_order(in_words, profile, unit):
     scorer = Scorer("mini" if unit == "characters" else in_words, profile=profile)
     for answer in ANSWERS:
         table, spans = scorer.score("Q07", [answer]), Reward(scorer).spans("Q07", answer)
-        parts = (*((getattr(spans, part), table[part][0]) for part in ("fluency", "truthfulness", "helpfulness")),)
-        for shares, total in (*parts, (spans.shares, spans.reward)):
+        parts = [(getattr(spans, part), table[part][0]) for part in ("fluency", "truthfulness", "helpfulness")]
+        for shares, total in [*parts, (spans.shares, spans.reward)]:
             assert len(shares) == len(answer)
-            for _ in range(3 * bool(answer)):
-                order = random.Random(3).sample(shares.tolist(), len(answer))
+            for seed in range(3 * bool(answer)):
+                order = random.Random(seed).sample(shares.tolist(), len(answer))
                 assert sum(order) == total == math.fsum(order)
         for name, stop in spans.stops.items():
             fluency, shorter = scorer.score("Q07", [answer[:stop], answer[: stop - 1]])[f"fluency_{name}"]
@@ -57,9 +48,7 @@ def test_truthfulness_is_where_common_3_grams_are(in_words, profile):
         spans = Reward(Scorer(suite, profile=profile)).spans("Q07", answer)
         explanation = explain(suite, "Q07", answer, profile=profile)
         cover = np.array(explanation.cover, dtype=float)
-        counts = spans.truthfulness[: len(cover)] > 1e-9
-        assert counts.any()
-        assert (cover[counts] > 0).all()
+        assert (cover[spans.truthfulness[: len(cover)] > 1e-9] > 0).all()
         assert spans.truthfulness[len(cover) :].sum() == 0
         finder = SpanFinder(Scorer(suite, profile=profile))
         symbols, units = finder._units(suite["Q07"], answer, 0)

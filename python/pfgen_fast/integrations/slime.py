@@ -3,7 +3,7 @@
     --custom-rm-path pfgen_fast.integrations.slime.custom_rm --custom-config-path pfgen.yaml
 
 `pfgen.yaml` has the settings as `pfgen: {suite: my-suite, mode: chat, shape: recommended, on_error: zero}`. With
-`--group-rm`, slime passes the samples of a prompt at once.
+`--group-rm`, slime passes the samples of a prompt at once, which `Diversity` and `GroupRelative` need.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class SpanFinder:
         before = max(completion.rfind(answer), 0)
         symbols, units = self._units(question, answer, before)
         ends = [end for _, end in units] or [0]
-        weights = {part: np.zeros(len(completion)) for part in PARTS}
+        weights = {part: np.zeros(ends[-1]) for part in PARTS}
         stops = {}
         for name, counts in self._counts_of(question).items():
             fluency = scores[f"fluency_{name}"][0]
@@ -133,8 +133,10 @@ class SpanFinder:
             weights["fluency"][max(stops[name] - 1, 0) : stops[name]] += fluency
             _spread_truth(question, symbols, units, counts, weights["truthfulness"])
         keywords = self._keywords(question, answer, before, units, weights["helpfulness"])
-        parts = {part: _dealt(weights[part], float(scores[part][0])) for part in PARTS}
-        shares = _dealt(np.sum(list(parts.values()), axis=0) if metric == "score" else parts[metric], reward)
+        size = len(completion)
+        parts = {part: _dealt(weights[part], float(scores[part][0]), size) for part in PARTS}
+        chosen = [parts[part][: ends[-1]] for part in (PARTS if metric == "score" else [metric])]
+        shares = _dealt(np.sum(chosen, axis=0), reward, size)
         return RewardSpans(completion, reward, **parts, shares=shares, stops=stops, keywords=keywords)
 
     def _fluency(self, question: Question, name: str, completion: str, before: int, end: int) -> float:
@@ -216,16 +218,17 @@ def _spread_truth(
         weights[start:end] += score * shares[j] / total / (end - start)
 
 
-def _dealt(weights: Floats, total: float) -> Floats:
-    """A total, divided in proportion to weights into shares whose sum in any order is exact.
+def _dealt(weights: Floats, total: float, size: int) -> Floats:
+    """A total, divided in proportion to the weights of the first characters; the sum of shares is exact in any order.
 
-    Shares are multiples of a power of 2, to which the largest one adds the rest.
+    Shares are multiples of a power of 2, except the largest one, which takes the rest, too.
     """
-    shares = np.zeros(len(weights))
+    shares = np.zeros(size)
     if total > 0 and weights.any():
         grain = 2.0 ** (math.frexp(total)[1] - 40)
-        shares = np.floor(weights / weights.sum() * total / grain) * grain
-        shares[weights.argmax()] += total - shares.sum()
-    elif len(shares):
+        weighed = shares[: len(weights)]
+        weighed[:] = np.floor(weights / weights.sum() * total / grain) * grain
+        weighed[weights.argmax()] += total - weighed.sum()
+    elif size:
         shares[-1] = total
     return shares
