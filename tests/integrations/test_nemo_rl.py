@@ -3,9 +3,9 @@
 import abc
 import pickle
 import sys
+from collections import namedtuple
 from importlib import import_module
 from types import ModuleType
-from typing import NamedTuple
 
 import pytest
 from makers.engines import integration
@@ -15,8 +15,6 @@ GOOD = "Ice is less dense than water, because its molecules form an open lattice
 
 
 class EnvironmentInterface(abc.ABC):
-    """The methods that environments of NeMo RL have."""
-
     @abc.abstractmethod
     def step(self, message_log_batch, metadata): ...
 
@@ -24,13 +22,8 @@ class EnvironmentInterface(abc.ABC):
     def global_post_process_and_metrics(self, batch): ...
 
 
-class EnvironmentReturn(NamedTuple):
-    observations: list
-    metadata: list
-    next_stop_strings: list
-    rewards: object
-    terminateds: object
-    answers: list
+FIELDS = "observations metadata next_stop_strings rewards terminateds answers"
+EnvironmentReturn = namedtuple("EnvironmentReturn", FIELDS)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 import pytest
-from pfgen_fast import Overlong, PfgenError, ReferenceScorer, Reward, RewardError, TrialsError
+from pfgen_fast import Overlong, PfgenError, ReferenceScorer, Reward, TrialsError
 
 GOOD = "Ice is about 9% less dense than water: its molecules freeze into an open crystal lattice."
 
@@ -47,15 +47,6 @@ def test_a_sample_and_a_group_get_their_rewards():
     assert rewards(group[0], suite="mini", shape="recommended") == expected[0]
 
 
-def test_a_group_is_compared_only_where_slime_passes_it(tmp_path):
-    shape = tmp_path / "shape.toml"
-    shape.write_text('[[shape]]\npart = "group_relative"\nhow = "rank"\n')
-    group = [Sample(), Sample("It is cold."), Sample(GOOD[:20])]
-    assert sorted(rewards(group, suite="mini", shape=str(shape))) == [0, 0.5, 1]
-    with pytest.raises(PfgenError, match="groups are missing; the part group_relative needs them"):
-        rewards(group[0], suite="mini", shape=str(shape))
-
-
 def test_a_reward_key_selects_from_the_parts(tmp_path):
     (shape := tmp_path / "shape.toml").write_text(
         '[[shape]]\npart = "overlong"\nsoft = 10\nhard = 30\nunit = "tokens"\n'
@@ -70,10 +61,9 @@ def test_a_list_of_samples_is_a_group(tmp_path):
     (shape := tmp_path / "shape.toml").write_text('[[shape]]\npart = "group_relative"\nhow = "rank"\n')
     group = [Sample("Because."), Sample(), Sample("Ice floats, because it is less dense than water.")]
     assert rewards(group, suite="mini", shape=str(shape)) == [0, 1, 0.5]
-    with pytest.raises(RewardError, match="groups are missing; the part group_relative needs them"):
-        rewards(group[0], suite="mini", shape=str(shape))
-    with pytest.raises(TrialsError, match="has one answer; the part group_relative needs at least two"):
-        rewards(group[:1], suite="mini", shape=str(shape))
+    for alone in (group[0], group[:1]):
+        with pytest.raises(TrialsError, match="has one answer; the part group_relative needs at least two"):
+            rewards(alone, suite="mini", shape=str(shape))
 
 
 def test_labels_may_be_references():

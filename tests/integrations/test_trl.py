@@ -15,7 +15,7 @@ import pytest
 from makers.documented import DOCS
 from makers.engines import integration
 from makers.tiny_model import write_tiny_model
-from pfgen_fast import Copying, Overlong, PfgenError, Reward, Unfinished
+from pfgen_fast import Copying, GroupRelative, Overlong, PfgenError, Reward, Unfinished
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.integrations.trl import make_dataset, make_reward
 from pfgen_fast.integrations.trl_environment import Environment
@@ -232,8 +232,7 @@ def test_the_worker_of_the_asynchronous_trainer_scores_answers_and_submissions(m
     call = {"name": "submit_answer", "arguments": {"answer": GOOD}}
 
     class Completions(BaseHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
+        log_message = staticmethod(lambda *args: None)
 
         def do_POST(self):
             prompt = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["prompt"]
@@ -280,6 +279,19 @@ def test_a_reward_is_a_small_pickle_with_a_name_and_an_environment_owns_it(score
     assert environment.get_reward() == 0.0
     assert environment.submit_answer(GOOD)
     assert [environment.get_reward()] == scorer.reward("Q07", [GOOD]).tolist()
+
+
+def test_answers_to_one_prompt_are_compared_and_a_faulty_one_is_left_out(scorer):
+    reward = make_reward("mini", "chat", shape=[GroupRelative()], on_error="zero")
+    prompts = [message("Why?"), message("Why?"), message("Why?"), message("Who?"), message("Who?")]
+    completions = [message(GOOD), None, message("It."), message(GOOD), message(GOOD)]
+    rewards = reward(prompts=prompts, completions=completions, question=["Q07"] * 5)
+    assert rewards == pytest.approx([2**-0.5, 0, -(2**-0.5), 0, 0])
+    alone = make_reward("mini", "chat", shape=[GroupRelative()])
+    with pytest.raises(
+        PfgenError, match=r"groups\[0\]: the group 'Who\?' has one answer; the part group_relative needs"
+    ):
+        alone(prompts=prompts[3:4], completions=completions[3:4], question=["Q07"])
 
 
 def test_a_completion_that_cannot_be_scored_is_named_or_gets_the_reward_of_an_error(scorer):

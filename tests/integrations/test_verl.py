@@ -51,9 +51,15 @@ def test_a_shape_and_references_come_from_the_settings_and_the_row(scorer, tmp_p
         compute_score("pfgen", "A: It floats.", "", metric="chrf")
 
 
-def test_arguments_without_a_reward_are_one_clear_sentence():
+def test_arguments_without_a_reward_are_one_clear_sentence(tmp_path):
+    path = tmp_path / "group.toml"
+    path.write_text('[[shape]]\npart = "group_relative"\nhow = "rank"\n', encoding="utf-8")
     with pytest.raises(TrialsError, match=r"questions\[0\]: .*Q77"):
         compute_score("pfgen", "a", "Q77", suite="mini")
+    with pytest.raises(TrialsError, match=r"extra_info\[0\]: the key 'index' is missing"):
+        compute_score("pfgen", "a", "Q07", suite="mini", shape=str(path))
+    group = ["pfgen"] * 2, ["A: It floats.", "A: Ice"], ["Q07"] * 2, [{"index": 3}] * 2
+    assert compute_score_batched(*group, suite="mini", shape=str(path)) == [1.0, 0.0]
     settings = {"suite": "mini", "on_error": "zero"}
     assert compute_score_batched(["pfgen"] * 2, [None, "A: It floats."], ["Q07", "Q77"], **settings) == [0.0, 0.0]
     assert asyncio.run(compute_score_async("pfgen", "a", "Q77", **settings)) == 0.0

@@ -55,8 +55,8 @@ def compute_score_batched(
 
     `suite` is an argument of `Suite.load`; a worker loads it once. Without a suite, `extra_info["references"]` has the
     reference answers, and `metric` is a metric of `ReferenceScorer`. `mode` is the kind of prompts, and `settings` are
-    `metric`, `shape`, `reasoning` and `on_error` of `Reward`. Parts of a shape use `prompt` and `finished` of
-    `extra_info`. With `parts`, a reward is a dictionary with the parts, which verl logs.
+    `metric`, `shape`, `reasoning` and `on_error` of `Reward`. Parts of a shape use `prompt`, `finished` and,
+    for groups, `index` of `extra_info`. With `parts`, a reward is a dictionary with the parts, which verl logs.
 
     Example:
         >>> compute_score_batched(["pfgen"] * 2, ["A: Ice floats.", ""], ["Q07", "Q07"], suite="mini")
@@ -64,15 +64,16 @@ def compute_score_batched(
     """
     rewards = CompletionReward.shared(suite, mode, **settings)
     infos = [info or {} for info in ([None] * len(solution_strs) if extra_infos is None else extra_infos)]
-    keys = ["prompt"] * rewards.reward.needs_prompts + ["references"] * (suite is None)
+    needed = {"references": suite is None, "prompt": rewards.reward.needs_prompts, "index": rewards.reward.needs_groups}
     for row, info in enumerate(infos):
-        if missing := [key for key in keys if info.get(key) is None]:
+        if missing := [key for key in needed if needed[key] and info.get(key) is None]:
             raise TrialsError(f"the key {missing[0]!r} is missing", column="extra_info", row=row)
     table, _ = rewards(
         list(ground_truths) if suite else [info["references"] for info in infos],
         solution_strs,
-        prompts=[info["prompt"] for info in infos] if "prompt" in keys else None,
+        prompts=[info["prompt"] for info in infos] if needed["prompt"] else None,
         finished=[info.get("finished", True) for info in infos],
+        groups=[info["index"] for info in infos] if needed["index"] else None,
     )
     names = [name for name in table.columns if name not in ("score", "reward")] if parts else []
     columns = [table[name].tolist() for name in ("reward", *names)]

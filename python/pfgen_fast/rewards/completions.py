@@ -96,8 +96,8 @@ class CompletionReward:
         """The rewards of a batch with their parts, and the answers that were scored; see `Reward.details`.
 
         `values` are the questions of the rows, or for a `ReferenceScorer` their lists of reference answers. A row whose
-        completion is neither a text nor messages cannot be scored. `end_tokens` are special tokens, of which the first
-        one ends an answer.
+        completion is neither a text nor messages cannot be scored. Without `groups`, equal prompts are a group.
+        `end_tokens` are special tokens, of which the first one ends an answer.
         """
         reward, answers = self.reward, list[str | None]()
         stop, opened = (*end_tokens, *STOP[self.mode]), dict[str, str]()
@@ -120,12 +120,17 @@ class CompletionReward:
             if reply.state == "unfinished" and row < len(ended):
                 ended[row] = False
         texts: list[str] | None = None
-        if prompts is not None and reward.needs_prompts:
+        if prompts is not None and (reward.needs_prompts or reward.needs_groups):
             messages = (
                 [prompt] if isinstance(prompt, str) else [[message] for message in prompt] for prompt in prompts
             )
             texts = ["\n".join(map(text_of, parts)) for parts in messages]
-        known = {"prompts": texts, "finished": ended, "n_tokens": n_tokens, "groups": groups}
+        known = {
+            "prompts": texts,
+            "finished": ended,
+            "n_tokens": n_tokens,
+            "groups": texts if groups is None else groups,
+        }
         if self.key == "questions":
             return reward.details(values, answers, **known), answers
         return reward.details(None, answers, references=values, **known), answers

@@ -219,6 +219,11 @@ class Reward:
         """Whether a part of the shape needs the prompts."""
         return any(isinstance(part, Copying) and part.source == "prompts" for part in self.shape)
 
+    @property
+    def needs_groups(self) -> bool:
+        """Whether a part of the shape needs the groups."""
+        return any(isinstance(part, Diversity | GroupRelative) for part in self.shape)
+
     def __call__(
         self,
         questions: Any,
