@@ -1,4 +1,4 @@
-"""Answers a second: the mix as lists and as Arrow columns on several threads, and rewards of single answers."""
+"""Answers a second: the mix as lists and as Arrow columns, on several threads; rewards of single answers and groups."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pfgen_fast import Question, Scorer, Suite
+from pfgen_fast import Question, Reward, Scorer, Suite
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.suite.units import PatternTokenizer
 
@@ -77,6 +77,28 @@ def test_reward(measure: Measure, scorers: Mapping[int, Scorer], sample: Mix, mi
         calls = random.Random(0).sample(calls, len(calls))
     taken = measure.seconds(rounds, lambda: [scorer.reward(question, [answer]) for question, answer in calls])
     measure.row(f"reward of one answer, {what}", taken / len(calls) * 1e6, "us")
+
+
+@pytest.mark.parametrize("size", [8, 16, 64])
+@pytest.mark.parametrize("shape", [None, "recommended"])
+def test_groups(measure: Measure, scorers: Mapping[int, Scorer], mix: Mix, size: int, shape: str | None) -> None:
+    """Rewards of the completions of a random prompt a call: beside `Scorer.reward`, and with a shape beside without."""
+    scorer = Scorer(scorers[1].suite, profile="normalised", threads=1) if shape else scorers[1]
+    plain, reward, texts = Reward(scorer), Reward(scorer, shape), mix.by_question()
+    draws = random.Random(0)
+    calls = [(question, draws.choices(texts[question], k=size)) for question in draws.choices(list(texts), k=200)]
+    for question, group in calls[:20]:
+        agree("rewards of a group", plain(question, group).tolist(), scorer.reward(question, group).tolist())
+
+    def rewarded(function: Callable[[str, list[str]], Any]) -> None:
+        for question, group in calls:
+            function(question, group)
+
+    rewarded(reward)  # reads the references
+    beside = {"plain": partial(rewarded, plain)} if shape else {"`Scorer.reward`": partial(rewarded, scorer.reward)}
+    taken, taken_beside = measure.times(_ROUNDS, partial(rewarded, reward), beside)
+    what = f"`Reward` of groups of {size}{', shape recommended' if shape else ''}, 1 thread"
+    measure.row(what, taken / len(calls) * 1e6, "us", taken / taken_beside, *beside)
 
 
 def test_profiles(measure: Measure, scorers: Mapping[int, Scorer], mix: Mix) -> None:
