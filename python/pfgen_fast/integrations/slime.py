@@ -22,8 +22,7 @@ async def custom_rm(args: Any, sample: Any, **others: Any) -> Value | list[Value
 
     `args.pfgen` has `suite`, `mode` (`"chat"`), and `metric`, `shape`, `reasoning` and `on_error` of `Reward`. A label
     (`--label-key`) is the id or exact text of a question; without a suite, it is a reference answer or a list of them.
-    A truncated or aborted response is unfinished. A list of samples (`--group-rm`) is a group for `GroupRelative` and
-    `Diversity`.
+    A truncated or aborted response is unfinished, and a list of samples is a group.
 
     Example:
         >>> import asyncio

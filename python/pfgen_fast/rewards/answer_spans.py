@@ -86,7 +86,7 @@ class RewardSpans:
         Example:
             >>> from pfgen_fast import Reward
             >>> spans = Reward("mini").spans("Q07", "Ice is less dense than water.")
-            >>> spans.token_rewards([(0, 3), (3, 11), (11, 29), (0, 0)]).sum() == spans.reward
+            >>> spans.token_rewards([(0, 3), (3, 11), (11, 29), (0, 0)]).sum().item() == spans.reward
             True
         """
         rewards, tokens, starts = np.zeros(len(offsets)), [], [0]
