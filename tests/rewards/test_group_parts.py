@@ -12,6 +12,8 @@ def test_a_reward_is_compared_with_its_own_group():
     rewards = Reward("mini")("Q07", TEXTS)
     z_scores = Reward("mini", [GroupRelative()])("Q07", TEXTS, groups=GROUPS)
     ranks = Reward("mini", [GroupRelative("rank")])("Q07", TEXTS, groups=np.array([7, 5, 7, 5, 7]))
+    pyarrow = pytest.importorskip("pyarrow")
+    assert GroupRelative("rank")(rewards, pyarrow.chunked_array([GROUPS])).tolist() == ranks.tolist()
     for rows in ([0, 2, 4], [1, 3]):
         group = rewards[rows]
         assert z_scores[rows] == pytest.approx((group - group.mean()) / group.std(ddof=1))

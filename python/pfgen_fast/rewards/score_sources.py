@@ -152,7 +152,8 @@ class Batch:
         if self.groups is None:
             raise missing("groups", f"the part {part}")
         rows: defaultdict[Any, list[int]] = defaultdict(list)
-        for row, group in enumerate(self.groups.tolist() if hasattr(self.groups, "tolist") else self.groups):
+        read = getattr(self.groups, "to_pylist", None) or getattr(self.groups, "tolist", None)
+        for row, group in enumerate(read() if read else self.groups):
             if not isinstance(group, (str, int)):
                 raise TrialsError(f"expected a text or an integer, got {shown_value(group)}", column="groups", row=row)
             rows[group].append(row)
