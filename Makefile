@@ -15,6 +15,7 @@ PFGEN_BENCH ?= ../shared/pfgen-bench
 export PFGEN_BENCH
 # The requirement of torch in `make models`. Its usual build contains CUDA; a build for CPUs is smaller, see CONTRIBUTING.md.
 TORCH ?= torch
+PRESET ?= release
 CLANGXX ?= clang++
 MINGWXX ?= x86_64-w64-mingw32-g++-posix
 # The other side of `make bench-compare`: a revision, or a directory with a package pfgen_fast.
@@ -47,8 +48,8 @@ fuzz: $(VENV)/with-tools ## compare core and oracle on generated suites, for FUZ
 simulate: $(VENV)/with-tools ## simulate the coverage of intervals and the errors of verdicts, for docs/statistics_coverage.md (some minutes; with published runs if found)
 	PYTHONPATH=tools $(BIN)/python -m simulation
 
-core: $(VENV)/with-tools ## run the C++ tests of the core, and count the work of building and scoring
-	PATH="$(abspath $(BIN)):$$PATH" && cmake --preset release && cmake --build --preset release && ctest --preset release
+core: $(VENV)/with-tools ## run the C++ tests of the core, and count the work of building and scoring (PRESET=plain: without SSE2 and NEON)
+	PATH="$(abspath $(BIN)):$$PATH" && cmake --preset $(PRESET) && cmake --build --preset $(PRESET) && ctest --preset $(PRESET)
 
 clang: $(VENV)/with-tools ## run the C++ tests of the core, compiled by clang (CLANGXX=..., 14 or later)
 	@command -v $(CLANGXX) >/dev/null || { echo "no $(CLANGXX): install clang, or name one with 'make clang CLANGXX=...'"; exit 1; }

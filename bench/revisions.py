@@ -24,6 +24,7 @@ import pytest
 from .figures import Row
 from .inputs import ROOT, Inputs, Mix, evenly
 from .measuring import REPORTED, Measure, agree
+from .side import GROUPS
 
 _MOST_ANSWERS = 60_000
 _BUILT = ROOT / "build" / "revisions"
@@ -131,9 +132,10 @@ def _git(*arguments: str) -> str:
         ("Arrow", "Arrow columns, 1 thread", "processor", 25),
         ("lists by two", "lists of str, 2 threads", "clock", 25),
         ("reward", "reward, one by one in order, 1 thread", "processor", 15),
+        *((f"groups of {n}", f"groups of {n}, each to a random question, 1 thread", "processor", 15) for n in GROUPS),
         ("compile", "compile the suite in memory, 1 thread", "processor", 7),
     ],
-    ids=["lists", "arrow", "two_threads", "reward", "compile"],
+    ids=["lists", "arrow", "two_threads", "reward", *(f"groups_{n}" for n in GROUPS), "compile"],
 )
 def test_beside(measure: Measure, sides: Sides, what: str, named: str, clock: str, rounds: int) -> None:
     """A round of each side in turns; processor time on one thread, which other load hardly changes."""

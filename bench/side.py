@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import random
 import sys
 import time
 from collections.abc import Callable
@@ -19,6 +20,7 @@ import pyarrow as pa
 from pfgen_fast import Scorer, Suite
 
 CACHE = "PFGEN_FAST_CACHE"
+GROUPS = (1, 8, 16, 64)
 
 
 def main(suite_folder: str, answers: str) -> None:
@@ -34,12 +36,32 @@ def main(suite_folder: str, answers: str) -> None:
         "lists by two": lambda: two.score(questions, texts),
         "reward": lambda: [single.reward(question, [text]) for question, text in zip(questions, texts, strict=True)],
     }
+    for size in GROUPS:
+        works[f"groups of {size}"] = partial(_reward_groups, single, _groups(questions, texts, size))
     results = {name: _digest(work()) for name, work in works.items()}
     _say({"package": sys.modules["pfgen_fast"].__file__, "results": results, "n_bytes": n_bytes})
     os.environ[CACHE] = ""  # from here on, suites are compiled in memory
     for line in sys.stdin:
         name = line.strip()
         _say(_timed(works.get(name) or partial(Scorer, _read(suite_folder), threads=1)))
+
+
+def _groups(questions: list[str], texts: list[str], size: int) -> list[tuple[str, list[str]]]:
+    """As many answers as there are, in groups of answers to one question, each to a random question."""
+    by_question: dict[str, list[str]] = {}
+    for question, text in zip(questions, texts, strict=True):
+        by_question.setdefault(question, []).append(text)
+    usable = [question for question, answers in by_question.items() if len(answers) >= size]
+    chosen = random.Random(size)
+    groups = []
+    for question in chosen.choices(usable, k=len(texts) // size):
+        first = chosen.randrange(len(by_question[question]) - size + 1)
+        groups.append((question, by_question[question][first : first + size]))
+    return groups
+
+
+def _reward_groups(scorer: Scorer, groups: list[tuple[str, list[str]]]) -> list[Any]:
+    return [scorer.reward(question, answers) for question, answers in groups]
 
 
 def _timed(work: Callable[[], Any]) -> dict[str, float]:

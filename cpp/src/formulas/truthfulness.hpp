@@ -9,27 +9,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
+#include <string_view>
 
 namespace pfgen {
 
-// Without branches, so that several characters are compared at once.
-inline bool is_skipped(char32_t c, bool is_leaderboard) noexcept {
-  const auto is_between = [&](char32_t first, char32_t last) { return unsigned{c - first <= last - first}; };
-  const auto is = [&](char32_t other) { return unsigned{c == other}; };
-  return (is_between(0x3001, 0x3002) | is_between(0x3008, 0x3011) | is(0x30FB) | is_between(0xFF08, 0xFF09) |
-          is(0xFF3B) | is(0xFF3D) | ((is(U'^') | is(U'$')) & unsigned{is_leaderboard})) != 0;
-}
+// The characters that truthfulness skips; the last two not in profile paper.
+inline constexpr std::u32string_view kSkipped =
+    U"\u3001\u3002\u3008\u3009\u300A\u300B\u300C\u300D\u300E\u300F\u3010\u3011\u30FB\uFF08\uFF09\uFF3B\uFF3D^$";
 
-// Which code points are counted, as far as they can raise a score.
-template <class Lengths>
-void find_counted(const Lengths& lengths, std::span<const char32_t> code_points, bool is_leaderboard,
-                  std::vector<std::uint8_t>& counted) {
-  const std::size_t n = std::min(code_points.size(), lengths.limit - 1);
-  counted.resize(n);
-  const char32_t* c = code_points.data();
-  std::uint8_t* out = counted.data();
-  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<std::uint8_t>(!is_skipped(c[i], is_leaderboard));
+inline bool is_skipped(char32_t c, bool is_leaderboard) noexcept {
+  return kSkipped.substr(0, kSkipped.size() - (is_leaderboard ? 0 : 2)).find(c) != std::u32string_view::npos;
 }
 
 // Where a score is taken.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formulas/truthfulness.hpp"
+
 namespace pfgen {
 namespace {
 
@@ -30,17 +32,23 @@ Alphabet::Alphabet(std::span<const AnswerSet> sets) : Alphabet(by_falling_freque
 
 Alphabet::Alphabet(std::span<const char32_t> code_points)
     : page_of_((kEndMark >> kPageBits) + 1),
-      symbols_(kPageSize, kUnknown),
+      entries_(kPageSize, Entry(true, true)),
       code_points_(code_points.begin(), code_points.end()) {
+  for (const char32_t c : kSkipped) place_of(c) = Entry(!is_skipped(c, true), !is_skipped(c, false));
   Symbol symbol = kUnknown;
-  for (const char32_t code_point : code_points) {
-    std::uint32_t& page = page_of_[code_point >> kPageBits];
-    if (page == 0) {
-      page = static_cast<std::uint32_t>(symbols_.size());
-      symbols_.resize(symbols_.size() + kPageSize, kUnknown);
-    }
-    symbols_[page + (code_point & (kPageSize - 1))] = ++symbol;
+  for (const char32_t c : code_points) {
+    Entry& entry = place_of(c);
+    entry = entry.with(++symbol);
   }
+}
+
+Alphabet::Entry& Alphabet::place_of(char32_t code_point) {
+  std::uint32_t& page = page_of_[code_point >> kPageBits];
+  if (page == 0) {
+    page = static_cast<std::uint32_t>(entries_.size());
+    entries_.resize(entries_.size() + kPageSize, entries_.front());
+  }
+  return entries_[page + (code_point & (kPageSize - 1))];
 }
 
 }  // namespace pfgen

@@ -29,14 +29,10 @@ class SetGroup {
   double n_answers(std::size_t set) const noexcept { return static_cast<double>(index_.n_answers(set)); }
   double baseline(std::size_t set) const noexcept { return index_.baseline(set); }
 
-  // Adds to each set the contribution of a character to truthfulness. `levels` are those of its most frequent 3-grams.
-  void add_support(CompactStates::Levels levels, PerSet<double>& totals) const noexcept {
-    for (std::size_t pair = 0; pair < kPairs; ++pair) {
-      const std::array<double, 2>& support = of_pairs_[pair][levels.of_sets >> 8 * pair & 0xFF];
-      totals[2 * pair] += support[0];
-      totals[2 * pair + 1] += support[1];
-    }
-  }
+  // How much a character counts in truthfulness, by the levels of its most frequent 3-grams: in two sets of a compact
+  // index, by the byte with the levels of both.
+  const std::array<double, 2>* support_of_pair(std::size_t pair) const noexcept { return of_pairs_[pair].data(); }
+  // Adds it to each set of a wide index.
   void add_support(const WideStates::Levels& levels, PerSet<double>& totals) const noexcept {
     for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
       totals[set] += of_sets_[set][std::min<std::size_t>(levels[set], of_sets_[set].size() - 1)];
@@ -60,8 +56,8 @@ class References {
   // As above, with a builder that can be reused for other questions.
   References(std::span<const std::vector<TextView>> sets, Profile profile, const Lengths& lengths,
              SectionBuilder& builder);
-  // Opens the bytes of another `section()`. Throws IndexFormatError as NgramIndex does, or if the checksum differs. With
-  // `is_own`, a section with the right checksum is not checked further.
+  // Opens the bytes of another `section()`. Throws IndexFormatError as NgramIndex does, or if the checksum differs.
+  // With `is_own`, a section with the right checksum is not checked further.
   References(Section section, Profile profile, std::optional<std::uint64_t> checksum = {}, bool is_own = false);
 
   Profile profile() const noexcept { return profile_; }

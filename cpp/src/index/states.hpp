@@ -64,10 +64,7 @@ class CompactStates {
     std::uint16_t of_sets = 0;  // 4 bits each from the lowest
 
     std::uint32_t operator[](std::size_t set) const noexcept { return of_sets >> 4 * set & kMaxLevel; }
-    // The levels if `holds`, otherwise zeros; without a branch.
-    Levels masked(bool holds) const noexcept { return {static_cast<std::uint16_t>(of_sets & -unsigned{holds})}; }
   };
-  class Sums;
   static constexpr std::uint32_t kMaxCount = 0xFFFF;
   static constexpr std::uint32_t kMaxLevel = 15;
   static constexpr std::uint32_t kMaxStates = 1U << 20;
@@ -92,10 +89,6 @@ class CompactStates {
     Levels levels() const noexcept { return {static_cast<std::uint16_t>(link >> 48)}; }
     std::uint32_t cumulative(std::size_t set) const noexcept {
       return static_cast<std::uint32_t>(counts >> 16 * set & kMaxCount);
-    }
-    // The same with another number for the base of the link.
-    State with_base(std::uint32_t base) const noexcept {
-      return {counts, (link & ~(PlaceBits{kMaxSlots - 1} << 20)) | PlaceBits{base} << 20};
     }
   };
   static_assert(sizeof(State) == 16);
@@ -124,8 +117,7 @@ class CompactStates {
   // be unpredictable.
   static Place next(const State& state, Edge edge, Symbol symbol, bool& is_edge) noexcept {
     is_edge = edge.symbol() == symbol;
-    const PlaceBits all_if_edge = PlaceBits{0} - PlaceBits{is_edge};
-    return place_of(state.link ^ ((state.link ^ edge.target) & all_if_edge));
+    return place_of(is_edge ? edge.target : state.link);
   }
 
   // `counts` * n / divisor, exactly; all are multiples of the divisor, and n is at most that. To divide by an odd
@@ -163,25 +155,6 @@ class CompactStates {
   const Edge* edges_ = nullptr;
 };
 
-// Running sums of the counts of CompactStates, two in the halves of each word.
-class CompactStates::Sums {
- public:
-  void add(Counts counts) noexcept {
-    even_ += counts & kEven;
-    odd_ += counts >> 16 & kEven;
-  }
-  std::uint64_t operator[](std::size_t set) const noexcept {
-    const std::uint64_t pair = set % 2 == 0 ? even_ : odd_;
-    return set < 2 ? pair & 0xFFFFFFFF : pair >> 32;
-  }
-
- private:
-  static constexpr std::uint64_t kEven = 0x0000FFFF0000FFFFU;
-
-  std::uint64_t even_ = 0;
-  std::uint64_t odd_ = 0;
-};
-
 // Anything that fits 32 bits.
 class WideStates {
  public:
@@ -217,11 +190,6 @@ class WideStates {
     std::uint32_t link_depth() const noexcept { return depth_of_link; }
     const Levels& levels() const noexcept { return levels_of_sets; }
     std::uint32_t cumulative(std::size_t set) const noexcept { return counts.of_sets[set]; }
-    State with_base(std::uint32_t base) const noexcept {
-      State state = *this;
-      state.link.base = base;
-      return state;
-    }
   };
   static_assert(sizeof(State) == 48);
   struct Edge {
@@ -241,7 +209,9 @@ class WideStates {
   static Edge edge(Symbol symbol, Place target) noexcept { return {target, symbol, 0}; }
   static Place next(const State& state, const Edge& edge, Symbol symbol, bool& is_edge) noexcept {
     is_edge = edge.of_symbol == symbol;
-    return {is_edge ? edge.target.state : state.link.state, is_edge ? edge.target.base : state.link.base};
+    const std::uint32_t all_if_edge = 0U - std::uint32_t{is_edge};
+    return {state.link.state ^ ((state.link.state ^ edge.target.state) & all_if_edge),
+            state.link.base ^ ((state.link.base ^ edge.target.base) & all_if_edge)};
   }
   static Counts share_of(Counts counts, std::uint32_t n, std::uint32_t divisor) noexcept {
     for (std::uint32_t& count : counts.of_sets) count = n * divide_exactly(count, divisor);
@@ -270,24 +240,7 @@ class WideStates::Sums {
   PerSet<std::uint64_t> sums_{};
 };
 
-// The highest level of each set among three neighbours: `highest[i]` is for `levels[i]` and the two after it. Two sets
-// share a byte, so the loop is over bytes, which a compiler can vectorize.
-inline void take_highest(std::span<const CompactStates::Levels> levels,
-                         std::span<CompactStates::Levels> highest) noexcept {
-  constexpr std::size_t kStride = sizeof(CompactStates::Levels);
-  const auto* in = reinterpret_cast<const unsigned char*>(levels.data());
-  auto* out = reinterpret_cast<unsigned char*>(highest.data());
-  const auto highest_of = [in](std::size_t i, unsigned char mask) {
-    const auto a = static_cast<unsigned char>(in[i] & mask);
-    const auto b = static_cast<unsigned char>(in[i + kStride] & mask);
-    const auto c = static_cast<unsigned char>(in[i + 2 * kStride] & mask);
-    return std::max(std::max(a, b), c);
-  };
-  for (std::size_t i = 0; i < highest.size_bytes(); ++i) {
-    out[i] = static_cast<unsigned char>(highest_of(i, 0x0F) | highest_of(i, 0xF0));
-  }
-}
-
+// The highest level of each set among three neighbours: `highest[i]` is for `levels[i]` and the two after it.
 inline void take_highest(std::span<const WideStates::Levels> levels, std::span<WideStates::Levels> highest) noexcept {
   for (std::size_t i = 0; i < highest.size(); ++i) {
     for (std::size_t set = 0; set < kSetsPerIndex; ++set) {

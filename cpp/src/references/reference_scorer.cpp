@@ -269,7 +269,7 @@ void ReferenceScorer::score(const ReferenceBatch& batch, std::size_t n_threads, 
   Pauses pauses(on_pause);
   score_in_blocks(
       answers, batch.begins.size() - 1, kRowsAtATime, n_threads, [&] { pauses.check(); },
-      [&] { return Block(*this, batch, answers, columns, counts, pauses); });
+      [&](const RowsByQuestion&) { return Block(*this, batch, answers, columns, counts, pauses); });
 }
 
 // Scores the rows of matrices, each of one answer.

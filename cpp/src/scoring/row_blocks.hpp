@@ -29,15 +29,25 @@ struct InvalidRow {
 };
 
 // Rows question by question, so that a thread finds one index in its cache; each in its old order.
-inline std::vector<std::size_t> rows_by_question(std::span<const Answer> answers, std::size_t n_questions) {
-  if (answers.size() == 1) return {0};
-  std::vector<std::size_t> begin(n_questions + 1);
-  for (const Answer& answer : answers) ++begin[answer.question + 1];
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<std::size_t> rows(answers.size());
-  for (std::size_t row = 0; row < answers.size(); ++row) rows[begin[answers[row].question]++] = row;
-  return rows;
-}
+class RowsByQuestion {
+ public:
+  RowsByQuestion(std::span<const Answer> answers, std::size_t n_questions) : rows_(answers.size()) {
+    if (answers.size() == 1) return;
+    begin_.resize(n_questions + 1);
+    for (const Answer& answer : answers) ++begin_[answer.question + 1];
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    std::vector<std::size_t> next(begin_);
+    for (std::size_t row = 0; row < answers.size(); ++row) rows_[next[answers[row].question]++] = row;
+  }
+
+  std::span<const std::size_t> rows() const noexcept { return rows_; }
+  std::size_t n_answers(std::uint32_t question) const noexcept {
+    return begin_.empty() ? 1 : begin_[question + 1] - begin_[question];
+  }
+
+ private:
+  std::vector<std::size_t> rows_, begin_;
+};
 
 // Takes the first rows that are answers to one question from the front of `rows`.
 inline std::span<const std::size_t> take_same_question(std::span<const Answer> answers,
@@ -49,18 +59,20 @@ inline std::span<const std::size_t> take_same_question(std::span<const Answer> a
   return taken;
 }
 
-// Scores all answers. `make_block()` is called for each thread and returns an object that scores the rows of a block:
-// `score(rows)` returns the first row with an invalid text. Throws InvalidAnswer for the first of all invalid rows.
+// Scores all answers. `make_block(rows)` is called for each thread and returns an object that scores the rows of a
+// block: `score(rows)` returns the first row with an invalid text. Throws InvalidAnswer for the first of all invalid
+// rows.
 template <class MakeBlock>
 void score_in_blocks(std::span<const Answer> answers, std::size_t n_questions, std::size_t n_in_block,
                      std::size_t n_threads, const std::function<void()>& on_pause, const MakeBlock& make_block) {
-  const std::vector<std::size_t> rows = rows_by_question(answers, n_questions);
+  const RowsByQuestion by_question(answers, n_questions);
+  const std::span<const std::size_t> rows = by_question.rows();
   InvalidRow first;
   std::mutex first_mutex;
   run_parallel((answers.size() + n_in_block - 1) / n_in_block, n_threads, on_pause, [&] {
-    return [&, block = make_block()](std::size_t i) mutable {
+    return [&, block = make_block(by_question)](std::size_t i) mutable {
       const std::size_t n_rows = std::min(n_in_block, rows.size() - i * n_in_block);
-      const InvalidRow invalid = block.score(std::span(rows).subspan(i * n_in_block, n_rows));
+      const InvalidRow invalid = block.score(rows.subspan(i * n_in_block, n_rows));
       if (invalid.row == kNoError) return;
       const std::scoped_lock lock(first_mutex);
       first.keep_first(invalid);

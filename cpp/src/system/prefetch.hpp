@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #if defined(_MSC_VER) && defined(_M_X64)
 #include <xmmintrin.h>
@@ -27,6 +28,16 @@ inline constexpr std::size_t kScanAheadBytes = 2048;
 inline void prefetch_scan(const void* item) noexcept {
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(item) + kScanAheadBytes;
   prefetch(reinterpret_cast<const void*>(address));  // NOLINT(performance-no-int-to-ptr): it is never read
+}
+
+// Brings memory into the cache by reading it in order.
+inline void fetch(std::span<const std::byte> bytes) noexcept {
+  unsigned char sum = 0;
+  for (std::size_t at = 0; at < bytes.size(); at += 64) {
+    prefetch_scan(&bytes[at]);
+    sum ^= static_cast<unsigned char>(bytes[at]);
+  }
+  [[maybe_unused]] const volatile unsigned char sink = sum;  // so that the loop has an effect
 }
 
 // Calls `work(i)` for each i below n. Before each call, calls `soon(i + kItemsAhead)`, which prefetches memory.

@@ -7,7 +7,7 @@
 
 #include "makers/check.hpp"
 #include "makers/rules.hpp"
-#include "scoring/walker.hpp"
+#include "scoring/set_scores.hpp"
 
 namespace pfgen::test {
 

@@ -87,12 +87,12 @@ struct Recorded {
 // With libstdc++ on x86-64; the counts are the same on all such machines.
 #if defined(__clang__)  // 14.0.6
 constexpr bool kIsRecordedCompiler = __clang_major__ == 14;
-constexpr Recorded kLeaderboard{2.4600, 0.0463, 0.6310, 0.8154};
-constexpr Recorded kPaper{2.6101, 0.0503, 0.4687, 0.6631};
+constexpr Recorded kLeaderboard{2.5278, 0.0169, 0.4797, 0.7532};
+constexpr Recorded kPaper{2.6773, 0.0184, 0.4201, 0.6974};
 #else  // GCC 12.2.0
 constexpr bool kIsRecordedCompiler = __GNUC__ == 12;
-constexpr Recorded kLeaderboard{1.7733, 0.0169, 0.3719, 0.4966};
-constexpr Recorded kPaper{1.8799, 0.0183, 0.2592, 0.3904};
+constexpr Recorded kLeaderboard{1.7699, 0.0169, 0.2610, 0.3956};
+constexpr Recorded kPaper{1.8734, 0.0183, 0.2170, 0.3540};
 #endif
 #if defined(__x86_64__) && defined(__GLIBCXX__)
 constexpr bool kIsRecordedPlatform = true;
