@@ -19,7 +19,7 @@ MOST = {
     "lines of the package": 54_000,
     "files of the package": 300,
     "files, of 1,000 lines": 6,
-    "lines of tests": 43_500,
+    "lines of tests": 43_900,
     "lines of makers": 3_000,
     "modules of makers": 25,
     "imports, of 1,000 lines": 78,
