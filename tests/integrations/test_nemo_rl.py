@@ -75,6 +75,8 @@ def test_a_step_gives_the_scores_and_ends_the_conversations(module, scorer):
     assert chrf.step([log(GOOD)], [{"references": [GOOD]}]).rewards.tolist() == [100]
     with pytest.raises(TrialsError, match=r"metadata\[1\]: the key 'ground_truth' is missing"):
         environment.step([log(GOOD)] * 2, [*metadata[:1], None])
+    lenient = module.Environment({"suite": "mini", "on_error": "zero"})
+    assert lenient.step([log(GOOD)] * 2, [*metadata[:1], None]).rewards.tolist() == [*result.rewards.tolist()[:1], 0]
 
 
 @pytest.mark.integrations

@@ -93,7 +93,7 @@ def test_the_suite_and_the_mode_are_those_of_the_environment(scorer, monkeypatch
         ours.reply(QUERIES, PROMPTS, LABELS)
     monkeypatch.delenv(ours.SUITE)
     monkeypatch.setenv(ours.MODE, "completion")
-    monkeypatch.setenv(ours.SETTINGS["metric"], "chrf")
+    monkeypatch.setenv("PFGEN_FAST_METRIC", "chrf")
     assert ours.reply(QUERIES[:2], PROMPTS[:2], [[ANSWERS[0], "No."], "Because."])["rewards"].tolist() == [100, 100]
 
 

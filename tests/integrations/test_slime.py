@@ -8,6 +8,7 @@ from enum import Enum
 
 import pytest
 from pfgen_fast import Overlong, PfgenError, ReferenceScorer, Reward, TrialsError
+from pfgen_fast.integrations.slime import custom_rm
 
 GOOD = "Ice is about 9% less dense than water: its molecules freeze into an open crystal lattice."
 
@@ -62,8 +63,24 @@ def test_a_list_of_samples_is_a_group(tmp_path):
     group = [Sample("Because."), Sample(), Sample("Ice floats, because it is less dense than water.")]
     assert rewards(group, suite="mini", shape=str(shape)) == [0, 1, 0.5]
     for alone in (group[0], group[:1]):
-        with pytest.raises(TrialsError, match="has one answer; the part group_relative needs at least two"):
-            rewards(alone, suite="mini", shape=str(shape))
+        with pytest.raises(PfgenError, match="the answers to one prompt; expected at least two answers, got one"):
+            rewards(alone, suite="mini", shape=str(shape), on_error="zero")
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"suite": "mini", "shap": "recommended"}, "unknown setting 'shap'; .*; did you mean 'shape'?"),
+        ({"suite": "mini", "mode": ["chat"]}, r"mode: expected a text, not \['chat'\]"),
+        ({"suite": "mini", "shape": [{"part": "loop"}]}, r"shape\[0\]: unknown part 'loop'"),
+        ("mini", "settings: expected a mapping with settings such as suite, not 'mini'"),
+    ],
+)
+def test_settings_that_do_not_fit_are_one_sentence(settings, sentence):
+    with pytest.raises(PfgenError, match=f"^{sentence}"):
+        asyncio.run(custom_rm(Namespace(pfgen=settings), Sample()))
+    parts = [{"part": "overlong", "soft": 5, "hard": 10}]
+    assert rewards(Sample(), suite="mini", shape=parts) == 0
 
 
 def test_labels_may_be_references():

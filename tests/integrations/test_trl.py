@@ -287,11 +287,12 @@ def test_answers_to_one_prompt_are_compared_and_a_faulty_one_is_left_out(scorer)
     completions = [message(GOOD), None, message("It."), message(GOOD), message(GOOD)]
     rewards = reward(prompts=prompts, completions=completions, question=["Q07"] * 5)
     assert rewards == pytest.approx([2**-0.5, 0, -(2**-0.5), 0, 0])
-    alone = make_reward("mini", "chat", shape=[GroupRelative()])
-    with pytest.raises(
-        PfgenError, match=r"groups\[0\]: the group 'Who\?' has one answer; the part group_relative needs"
-    ):
-        alone(prompts=prompts[3:4], completions=completions[3:4], question=["Q07"])
+    assert reward(prompts=[*prompts[:4], None], completions=completions, question=["Q07"] * 5)[:3] == rewards[:3]
+    with pytest.raises(PfgenError, match="compares the answers to one prompt; expected at least two answers, got one"):
+        reward(prompts=prompts[3:4], completions=completions[3:4], question=["Q07"])
+    strict = make_reward("mini", "chat", shape=[GroupRelative()])
+    with pytest.raises(PfgenError, match=r"^prompts\[1\]: expected a text or messages, not None"):
+        strict(prompts=[prompts[0], None], completions=completions[2:4], question=["Q07"] * 2)
 
 
 def test_a_completion_that_cannot_be_scored_is_named_or_gets_the_reward_of_an_error(scorer):

@@ -60,6 +60,11 @@ def test_arguments_without_a_reward_are_one_clear_sentence(tmp_path):
         compute_score("pfgen", "a", "Q07", suite="mini", shape=str(path))
     group = ["pfgen"] * 2, ["A: It floats.", "A: Ice"], ["Q07"] * 2, [{"index": 3}] * 2
     assert compute_score_batched(*group, suite="mini", shape=str(path)) == [1.0, 0.0]
+    infos = [*group[3], {}]
+    lenient = compute_score_batched(
+        *(rows + rows[:1] for rows in group[:3]), infos, suite="mini", shape=str(path), on_error="zero"
+    )
+    assert lenient == [1.0, 0.0, 0.0]
     settings = {"suite": "mini", "on_error": "zero"}
     assert compute_score_batched(["pfgen"] * 2, [None, "A: It floats."], ["Q07", "Q77"], **settings) == [0.0, 0.0]
     assert asyncio.run(compute_score_async("pfgen", "a", "Q77", **settings)) == 0.0

@@ -104,6 +104,7 @@ def test_thoughts_have_no_share_and_a_reward_of_a_batch_is_divided():
         ([(0, 3), (3, 99)], r"offsets\[1\]: expected a span from 0 on within 83 characters, got 3 to 99"),
         ([(0, 3), (4, 3)], r"offsets\[1\]: expected a span from 0 on"),
         ([(4, 5), (3, 9)], r"offsets\[1\]: expected a span from 4 on within 83 characters, got 3 to 9"),
+        (None, "offsets: expected a start and an end of each token, got None"),
         ([(0, 3), 7], r"offsets\[1\]: expected a start and an end, got 7"),
         ([(0.5, 3)], r"offsets\[0\]: expected a start and an end, got \(0.5, 3\)"),
         ([(0, 0)], "offsets: no token covers a character of the answer, which has 83"),

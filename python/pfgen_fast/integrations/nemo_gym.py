@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from ..base.errors import PfgenError, optional
 from ..rewards.answer_rows import Reasoning
-from ..rewards.completions import CompletionReward
+from ..rewards.completions import SETTINGS, CompletionReward
 from ..rewards.server.adapters import rows_of_verification, verified
 from ..scoring.reply_text import Mode
 
@@ -53,8 +53,7 @@ class PfgenResourcesServer(_gym.SimpleResourcesServer):  # type: ignore[misc]
 
     async def verify(self, body: PfgenRequest) -> PfgenResponse:
         """The reward of the last message of a response."""
-        names = ("suite", "mode", "metric", "shape", "reasoning", "on_error")
-        rewards = CompletionReward.shared(**{name: getattr(self.config, name) for name in names})
+        rewards = CompletionReward.shared({name: getattr(self.config, name) for name in SETTINGS})
         row = body.model_dump()
         try:
             return PfgenResponse(**verified(rewards, rows_of_verification(rewards, row), row))

@@ -25,19 +25,19 @@ class Environment(_interfaces.EnvironmentInterface):  # type: ignore[misc, name-
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        settings = {"suite": None, "mode": "chat", "question_key": "ground_truth", **config}
+        settings = {"question_key": "ground_truth", **config}
         self._key = settings.pop("question_key")
-        self._rewards = CompletionReward.shared(**settings)
+        self._rewards = CompletionReward.shared(settings)
         if self._rewards.key == "references":
             self._key = "references"
 
     def step(self, message_log_batch: Sequence[Any], metadata: Sequence[Any]) -> Any:
         """The rewards of the last messages of conversations; each conversation ends."""
-        for row, values in enumerate(metadata):
-            if (values or {}).get(self._key) is None:
-                raise TrialsError(f"the key {self._key!r} is missing", column="metadata", row=row)
+        values = [(row or {}).get(self._key) for row in metadata]
+        if None in values and self._rewards.reward.on_error == "raise":
+            raise TrialsError(f"the key {self._key!r} is missing", column="metadata", row=values.index(None))
         prompts, completions = [log[:-1] for log in message_log_batch], [log[-1:] for log in message_log_batch]
-        table, answers = self._rewards([row[self._key] for row in metadata], completions, prompts=prompts)
+        table, answers = self._rewards(values, completions, prompts=prompts)
         rewards = torch.tensor(table["reward"], dtype=torch.float32)
         return _interfaces.EnvironmentReturn(
             observations=[{"role": "environment", "content": f"reward: {reward:.4f}"} for reward in rewards.tolist()],

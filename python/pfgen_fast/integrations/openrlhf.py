@@ -9,18 +9,16 @@ file outside of its package and may pickle the function by value, so the functio
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pfgen_fast.base.errors import PfgenError
-from pfgen_fast.rewards.completions import CompletionReward
-from pfgen_fast.rewards.server.adapters import scores_of_queries
+from pfgen_fast.rewards.completions import CompletionReward, settings_of_environment
+from pfgen_fast.rewards.server.adapters import label_values, scores_of_queries
 
 SUITE, MODE = "PFGEN_FAST_SUITE", "PFGEN_FAST_MODE"
-SETTINGS = {name: f"PFGEN_FAST_{name.upper()}" for name in ("metric", "shape", "reasoning", "on_error")}
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **others: Any) -> dict[str, Any]:
@@ -47,16 +45,16 @@ def reply(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any])
     """The rewards of `reward_func` as arrays of NumPy, without torch.
 
     Example:
+        >>> import os
         >>> os.environ[SUITE] = "mini"
         >>> reply(["Q: Why?\\nA: Ice floats.</s>"], ["Q: Why?\\nA:"], ["Q07"])["rewards"]
         array([0.02259])
     """
-    suite, mode = os.environ.get(SUITE), os.environ.get(MODE, "completion")
-    settings: dict[str, Any] = {key: os.environ[name] for key, name in SETTINGS.items() if name in os.environ}
-    if suite is None and "metric" not in settings:
+    settings = settings_of_environment()
+    if not {"suite", "metric"} & set(settings):
         raise PfgenError(f"{SUITE} is not set; expected the directory of the suite, or 'mini'")
-    values = [[label] if suite is None and isinstance(label, str) else label for label in labels]
-    return scores_of_queries(CompletionReward.shared(suite, mode, **settings), queries, prompts, values)
+    rewards = CompletionReward.shared(settings, "completion")
+    return scores_of_queries(rewards, queries, prompts, label_values(rewards.key, labels))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class PfgenEnv(BaseTextEnv):  # type: ignore[misc]  # SkyRL is optional
 
     def __init__(self, env_config: Mapping[str, Any] | None = None, extras: Mapping[str, Any] | None = None) -> None:
         super().__init__()
-        self._rewards = CompletionReward.shared(**{"suite": None, "mode": "chat", **(env_config or {})})
+        self._rewards = CompletionReward.shared(env_config or {})
         key, values = "references", extras or {}
         if self._rewards.key == "questions":
             key, values = "ground_truth", values.get("reward_spec") or {}

@@ -32,7 +32,7 @@ async def custom_rm(args: Any, sample: Any, **others: Any) -> Value | list[Value
         >>> asyncio.run(custom_rm(args, sample))
         0.02259
     """
-    rewards = CompletionReward.shared(**{"suite": None, "mode": "chat", **(getattr(args, "pfgen", None) or {})})
+    rewards = CompletionReward.shared(getattr(args, "pfgen", None) or {})
     samples = sample if isinstance(sample, list) else [sample]
     statuses = [getattr(item.status, "value", item.status) for item in samples]
     n_tokens = [getattr(item, "response_length", None) for item in samples]

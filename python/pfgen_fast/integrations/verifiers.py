@@ -11,14 +11,11 @@ The functions of this module have the settings in the environment: `PFGEN_FAST_S
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from ..base.errors import PfgenError
-from ..rewards.completions import CompletionReward
+from ..rewards.completions import CompletionReward, settings_of_environment
 from ..rewards.server.adapters import label_values
-
-_SETTINGS = ("suite", "mode", "metric", "shape", "reasoning", "on_error")
 
 
 class TraceReward:
@@ -45,9 +42,7 @@ class TraceReward:
 
     async def __call__(self, task: Any, trace: Any) -> float:
         """The reward of a trace; `task` is the data of its task."""
-        names = {name: f"PFGEN_FAST_{name.upper()}" for name in _SETTINGS}
-        settings = {key: os.environ[name] for key, name in names.items() if name in os.environ} | self._settings
-        rewards = CompletionReward.shared(**{"suite": None, "mode": "chat", **settings})
+        rewards = CompletionReward.shared(settings_of_environment() | self._settings)
         column = self._column or {"questions": "question", "references": "references"}[rewards.key]
         value = getattr(task, column, None)
         if value is None:

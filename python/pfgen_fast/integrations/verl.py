@@ -62,19 +62,21 @@ def compute_score_batched(
         >>> compute_score_batched(["pfgen"] * 2, ["A: Ice floats.", ""], ["Q07", "Q07"], suite="mini")
         [0.02259, 0.0]
     """
-    rewards = CompletionReward.shared(suite, mode, **settings)
+    rewards = CompletionReward.shared({"suite": suite, "mode": mode, **settings})
     infos = [info or {} for info in ([None] * len(solution_strs) if extra_infos is None else extra_infos)]
     needed = {"references": suite is None, "prompt": rewards.reward.needs_prompts, "index": rewards.reward.needs_groups}
+    columns: dict[str, Any] = {key: [info.get(key) for info in infos] for key in needed if needed[key]}
     for row, info in enumerate(infos):
-        if missing := [key for key in needed if needed[key] and info.get(key) is None]:
+        missing = [key for key in columns if info.get(key) is None]
+        if missing and rewards.reward.on_error == "raise":
             raise TrialsError(f"the key {missing[0]!r} is missing", column="extra_info", row=row)
     table, _ = rewards(
-        list(ground_truths) if suite else [info["references"] for info in infos],
+        columns.get("references", ground_truths),
         solution_strs,
-        prompts=[info["prompt"] for info in infos] if needed["prompt"] else None,
+        prompts=columns.get("prompt"),
         finished=[info.get("finished", True) for info in infos],
-        groups=[info["index"] for info in infos] if needed["index"] else None,
+        groups=columns.get("index"),
     )
     names = [name for name in table.columns if name not in ("score", "reward")] if parts else []
-    columns = [table[name].tolist() for name in ("reward", *names)]
-    return [dict(zip(("score", *names), row, strict=True)) if parts else row[0] for row in zip(*columns, strict=True)]
+    rows = zip(*(table[name].tolist() for name in ("reward", *names)), strict=True)
+    return [dict(zip(("score", *names), row, strict=True)) if parts else row[0] for row in rows]

@@ -89,6 +89,8 @@ class RewardSpans:
             >>> spans.token_rewards([(0, 3), (3, 11), (11, 29), (0, 0)]).sum().item() == spans.reward
             True
         """
+        if not hasattr(offsets, "__len__"):
+            raise RewardError(f"offsets: expected a start and an end of each token, got {shown_value(offsets)}")
         rewards, tokens, starts = np.zeros(len(offsets)), [], [0]
         for number, span in enumerate(offsets):
             try:

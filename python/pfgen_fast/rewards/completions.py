@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..base.errors import PfgenError, TrialsError
-from ..base.untrusted_text import shown_value
+from ..base.errors import PfgenError, RewardError, TrialsError
+from ..base.untrusted_text import shown_value, unknown_name
 from ..scoring.reply_text import STOP, Mode, answer_text, check_mode, opened_by, without_reasoning
 from .answer_rows import OnError, Reasoning
 from .references.reference_scorer import ReferenceScorer
-from .reward import Reward, RewardTable, ShapeLike
+from .reward import Reward, RewardTable, ShapeLike, shape_of
 
 Completion = str | list[dict[str, Any]]
 """The output of a model: a text, or the messages of a conversation, of which the last message is used.
 
 The content of a message is a text, None, or a list of parts, whose texts are joined."""
+
+SETTINGS = ("suite", "mode", "metric", "shape", "reasoning", "on_error")
+"""The settings in the configurations of trainers."""
 
 _WITHOUT_TEXT = {"audio", "file", "image", "image_url", "input_audio", "reasoning", "refusal", "thinking", "video"}
 
@@ -49,9 +53,23 @@ class CompletionReward:
         return "questions" if self.reward.scorer else "references"
 
     @classmethod
+    def shared(cls, settings: Any, mode: Mode = "chat") -> CompletionReward:
+        """`of` for `SETTINGS` in a configuration; all threads of a process share it. `mode` is the default mode."""
+        if not isinstance(settings, Mapping):
+            raise PfgenError(f"settings: expected a mapping with settings such as suite, not {shown_value(settings)}")
+        known = {"suite": None, "mode": mode, **settings}
+        for name, value in known.items():
+            if name not in SETTINGS:
+                raise PfgenError(unknown_name("setting", name, SETTINGS))
+            if name == "shape" and not isinstance(value, str | None):
+                known[name] = shape_of(value)
+            elif not isinstance(value, Hashable):
+                raise PfgenError(f"{name}: expected a text, not {shown_value(value)}")
+        return cls._cached(**known)
+
+    @classmethod
     @lru_cache
-    def shared(cls, suite: str | None, mode: Mode, **settings: Any) -> CompletionReward:
-        """`of` for settings in a configuration; all threads of a process share it."""
+    def _cached(cls, suite: str | None, mode: Mode, **settings: Any) -> CompletionReward:
         return cls.of(suite, mode, has_references=suite is None, **settings)
 
     @classmethod
@@ -100,6 +118,8 @@ class CompletionReward:
         `end_tokens` are special tokens, of which the first one ends an answer.
         """
         reward, answers = self.reward, list[str | None]()
+        if reward.needs_groups and len(completions) == 1:  # no `on_error`, because every call would have this fault
+            raise RewardError("the shape compares the answers to one prompt; expected at least two answers, got one")
         stop, opened = (*end_tokens, *STOP[self.mode]), dict[str, str]()
         ended = [True] * len(completions) if finished is None else list(map(bool, finished))
         for row, completion in enumerate(completions):
@@ -119,12 +139,16 @@ class CompletionReward:
             answers.append(reply.answer)
             if reply.state == "unfinished" and row < len(ended):
                 ended[row] = False
-        texts: list[str] | None = None
+        texts: list[str | None] | None = None
         if prompts is not None and (reward.needs_prompts or reward.needs_groups):
-            messages = (
-                [prompt] if isinstance(prompt, str) else [[message] for message in prompt] for prompt in prompts
-            )
-            texts = ["\n".join(map(text_of, parts)) for parts in messages]
+            texts = []
+            for row, prompt in enumerate(prompts):
+                try:
+                    texts.append(prompt_text(prompt, "prompts", row))
+                except TrialsError:
+                    if reward.on_error == "raise":
+                        raise
+                    texts.append(None)
         known = {
             "prompts": texts,
             "finished": ended,
@@ -179,6 +203,20 @@ def text_of(completion: Completion) -> str:
     if not isinstance(content, str):
         raise PfgenError(f"expected a completion, which is a text or messages, not {type(content).__name__}")
     return content
+
+
+def prompt_text(prompt: Any, column: str, row: int | None = None) -> str:
+    """The text of a prompt: all of it, or the contents of its messages; an error names the column and the row."""
+    try:
+        return prompt if isinstance(prompt, str) else "\n".join(text_of([message]) for message in prompt)
+    except (PfgenError, TypeError):
+        raise TrialsError(f"expected a text or messages, not {shown_value(prompt)}", column=column, row=row) from None
+
+
+def settings_of_environment() -> dict[str, Any]:
+    """The settings in variables such as `PFGEN_FAST_SUITE`."""
+    names = {name: f"PFGEN_FAST_{name.upper()}" for name in SETTINGS}
+    return {name: os.environ[variable] for name, variable in names.items() if variable in os.environ}
 
 
 def _text_of_part(part: Any) -> str:

@@ -16,7 +16,7 @@ from ...base.errors import PfgenError, TrialsError
 from ...base.untrusted_text import in_one_line, shown_value
 from ...scoring.reply_text import first_part
 from ...scoring.score_table import ScoreTable
-from ..completions import CompletionReward, text_of
+from ..completions import CompletionReward, prompt_text, text_of
 from ..reward import RewardTable
 from .admission import Limits, Refusal, checked_answers
 from .request_bodies import Kind, Reply, decoded, json_of
@@ -121,7 +121,7 @@ def adapters(rewards: CompletionReward) -> dict[str, Adapter]:
             lambda body: {
                 "answers": [body["response"]],
                 key: label_values(key, [body["label"]]),
-                "prompts": [_prompt(body["prompt"], "prompt")],
+                "prompts": [prompt_text(body["prompt"], "prompt")],
                 "end_tokens": END_TOKENS,
             },
             sample,
@@ -148,13 +148,6 @@ def _table(rewards: CompletionReward, rows: Rows, *, value: str, answer: str, is
         names = {rewards.key: value, "answers": answer, "completions": answer}
         row = None if is_single else error.row
         raise TrialsError(error.problem, column=names.get(error.column or "", error.column), row=row) from None
-
-
-def _prompt(prompt: Any, column: str) -> str:
-    try:
-        return prompt if isinstance(prompt, str) else "\n".join(text_of([message]) for message in prompt)
-    except (PfgenError, TypeError):
-        raise TrialsError(f"expected a text or messages, not {shown_value(prompt)}", column=column) from None
 
 
 def scores_of_queries(
@@ -204,7 +197,7 @@ def rows_of_verification(rewards: CompletionReward, body: Body) -> Rows:
     return {
         "answers": [answer],
         rewards.key: label_values(rewards.key, [value]),
-        "prompts": [_prompt(body["responses_create_params"].get("input"), "responses_create_params.input")],
+        "prompts": [prompt_text(body["responses_create_params"].get("input"), "responses_create_params.input")],
         "finished": [response.get("incomplete_details") is None],
         "n_tokens": None if n_tokens is None else [n_tokens],
     }
