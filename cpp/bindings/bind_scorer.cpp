@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -163,15 +165,25 @@ class Scorer {
                                        " answers; expected one for each, or one str for all"};
     }
     // The same few texts come again and again: each is looked up once. Equal bytes mean equal texts only within one
-    // encoding.
+    // encoding. Often they are the same objects.
     std::array<std::unordered_map<std::string_view, std::int32_t>, 4> known;
+    struct {
+      TextView key;
+      std::int32_t code;
+    } latest[256] = {};
     for (std::size_t row = 0; row < n_rows; ++row) {
       const TextView& key = keys[row];
+      auto& same_object = latest[reinterpret_cast<std::uintptr_t>(key.data) / 64 % std::size(latest)];
+      if (same_object.key.data == key.data && same_object.key.n_units == key.n_units && key.n_units != 0) {
+        codes[row] = same_object.code;
+        continue;
+      }
       const std::string_view bytes(static_cast<const char*>(key.data), key.n_units * unit_size(key.encoding));
       auto& same_encoding = known[static_cast<std::size_t>(key.encoding)];
       auto entry = same_encoding.find(bytes);
       if (entry == same_encoding.end()) entry = same_encoding.emplace(bytes, code_of(keys.item(row), row)).first;
       codes[row] = entry->second;
+      same_object = {key, entry->second};
     }
   }
 

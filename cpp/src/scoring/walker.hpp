@@ -209,8 +209,10 @@ class Walker {
     // Past its border, a walk found longer n-grams than the next walk.
     for (std::size_t part = 0; part + 1 < lane.n_parts; ++part) {
       const std::size_t from = lane.past(part) + 1, to = (part + 1) * lane.n_own + 1;
-      std::copy_n(&lane.states[from], lane.n_past[part], &lane.states[to]);
-      std::copy_n(&lane.matched[from], lane.n_past[part], &lane.matched[to]);
+      for (std::size_t i = 0; i < lane.n_past[part]; ++i) {
+        lane.states[to + i] = lane.states[from + i];
+        lane.matched[to + i] = lane.matched[from + i];
+      }
     }
     scorer_->score(lane, work_.memory);
     if (scorers_.size() == 1) done(lane);
