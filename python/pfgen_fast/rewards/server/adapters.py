@@ -171,7 +171,6 @@ def scores_of_queries(
         completions.append(text if separator else None)
     finished = [isinstance(text, str) and first_part(text, END_TOKENS) != text for text in completions]
     rows = {"answers": completions, rewards.key: list(values), "prompts": prompts, "finished": finished}
-    rows["groups"] = list(prompts)
     table = _table(rewards, {**rows, "end_tokens": END_TOKENS}, value="labels", answer="query")
     logs = {name: table[name] for name in table.columns if name not in ("score", "reward")}
     return {"rewards": table["reward"], "scores": table["reward"], "extra_logs": logs}
