@@ -66,6 +66,7 @@ def test_arguments_without_a_reward_are_one_clear_sentence(tmp_path):
     )
     assert lenient == [1.0, 0.0, 0.0]
     settings = {"suite": "mini", "on_error": "zero"}
+    assert set(compute_score("pfgen", None, "Q07", parts=True, **settings).values()) == {0.0}  # GDPO trains with parts
     assert compute_score_batched(["pfgen"] * 2, [None, "A: It floats."], ["Q07", "Q77"], **settings) == [0.0, 0.0]
     assert asyncio.run(compute_score_async("pfgen", "a", "Q77", **settings)) == 0.0
     with pytest.raises(PfgenError, match="unknown mode 'chatty'; expected one of completion, qa, chat"):

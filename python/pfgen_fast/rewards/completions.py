@@ -156,8 +156,12 @@ class CompletionReward:
             "groups": texts if groups is None else groups,
         }
         if self.key == "questions":
-            return reward.details(values, answers, **known), answers
-        return reward.details(None, answers, references=values, **known), answers
+            table = reward.details(values, answers, **known)
+        else:
+            table = reward.details(None, answers, references=values, **known)
+        if reward.on_error == "zero" and np.isnan(table["score"]).any():  # trainers average parts, or train with them
+            table = RewardTable(table.signature, {name: np.nan_to_num(table[name]) for name in table.columns})
+        return table, answers
 
     def of_task(
         self, values: Sequence[Any], completions: Sequence[Completion], **known: Any

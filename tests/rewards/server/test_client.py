@@ -351,7 +351,7 @@ def test_faulty_references_are_one_sentence(references, sentence):
 
 
 def test_the_function_for_openrlhf_has_the_shape_of_the_environment(monkeypatch):
-    for name, value in ((openrlhf.SUITE, "mini"), (openrlhf.SETTINGS["shape"], "recommended")):
+    for name, value in ((openrlhf.SUITE, "mini"), ("PFGEN_FAST_SHAPE", "recommended")):
         monkeypatch.setenv(name, value)
     queries = [f"Why? {LATTICE}</s>", f"Why? {LATTICE} {LATTICE}</s>", f"Why? {LATTICE}"]
     actual = openrlhf.reply(queries, ["Why?"] * 3, ["Q07"] * 3)["rewards"]
