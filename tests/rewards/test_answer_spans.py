@@ -116,6 +116,9 @@ def test_offsets_that_do_not_fit_are_one_sentence(offsets, sentence):
 
 
 def test_a_reward_without_spans_is_one_sentence():
+    for reward in (float("nan"), "1"):
+        with pytest.raises(PfgenError, match="reward: expected a finite number, got "):
+            Reward("mini").spans("Q07", ICE, reward=reward)
     with pytest.raises(PfgenError, match="spans: expected a reward by a suite"):
         Reward(ReferenceScorer("chrf")).spans("Q07", ICE)
     with pytest.raises(PfgenError, match="spans: expected the profile 'leaderboard' or 'normalised', not 'paper'"):

@@ -360,7 +360,13 @@ class Reward:
         """
         if not isinstance(self._source, SuiteSource):
             raise RewardError("spans: expected a reward by a suite, not by a ReferenceScorer")
-        reward = float(self(question, [answer])[0]) if reward is None else reward
+        reward = self(question, [answer])[0].item() if reward is None else reward
+        try:
+            is_finite = math.isfinite(reward)
+        except TypeError:
+            is_finite = False
+        if not is_finite:
+            raise RewardError(f"reward: expected a finite number, got {shown_value(reward)}")
         (text,), _ = read_reasoning(self.reasoning, [answer], None)
         return self._source.span_finder.spans(question, answer, text, self.metric, reward)
 

@@ -350,6 +350,12 @@ def test_faulty_references_are_one_sentence(references, sentence):
         adapters(CompletionReward(Reward(ReferenceScorer("chrf"))))["/reward"].read(body)
 
 
+def test_answers_that_are_no_list_are_one_sentence():
+    for answers in (None, "Ice."):
+        with pytest.raises(TrialsError, match="answers: expected a list with one value for each answer, not one "):
+            RewardClient("http://127.0.0.1:9").reward("Q07", answers)
+
+
 def test_the_function_for_openrlhf_has_the_shape_of_the_environment(monkeypatch):
     for name, value in ((openrlhf.SUITE, "mini"), ("PFGEN_FAST_SHAPE", "recommended")):
         monkeypatch.setenv(name, value)

@@ -99,9 +99,10 @@ class _Requests(ABC):
     async def _replies(
         self, path: str, questions: str | Sequence[str] | None, answers: Sequence[str], known: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
-        arguments = {"questions": questions, "answers": answers, **known}
+        arguments = {"questions": questions, **known}
         whole = {"questions": arguments.pop("questions")} if isinstance(questions, str) else {}
-        columns = {name: _listed(name, values) for name, values in arguments.items() if values is not None}
+        columns = {"answers": _listed("answers", answers)}
+        columns |= {name: _listed(name, values) for name, values in arguments.items() if values is not None}
         for name, values in columns.items():
             if len(values) != len(columns["answers"]):
                 raise TrialsError(f"{len(values)} {name} and {len(answers)} answers; expected equal numbers")
