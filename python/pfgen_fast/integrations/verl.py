@@ -53,10 +53,9 @@ def compute_score_batched(
 ) -> list[Reward]:
     """The rewards of a batch, for managers such as `BatchRewardManager`.
 
-    `suite` is an argument of `Suite.load`; a worker loads it once. Without a suite, `extra_info["references"]` has the
-    reference answers, and `metric` is a metric of `ReferenceScorer`. `mode` is the kind of prompts, and `settings` are
-    `metric`, `shape`, `reasoning` and `on_error` of `Reward`. Parts of a shape use `prompt`, `finished` and,
-    for groups, `index` of `extra_info`. With `parts`, a reward is a dictionary with the parts, which verl logs.
+    A worker loads `suite` once. Without it, `extra_info["references"]` has the reference answers. `mode` is the kind of
+    prompts; `settings` are `metric`, `shape`, `reasoning` and `on_error` of `Reward`. Parts of a shape use `prompt`,
+    `finished` and, for groups, `index` of `extra_info`. With `parts`, a reward is a dictionary, which verl logs.
 
     Example:
         >>> compute_score_batched(["pfgen"] * 2, ["A: Ice floats.", ""], ["Q07", "Q07"], suite="mini")
@@ -64,12 +63,11 @@ def compute_score_batched(
     """
     rewards = CompletionReward.shared({"suite": suite, "mode": mode, **settings})
     infos = [info or {} for info in ([None] * len(solution_strs) if extra_infos is None else extra_infos)]
-    needed = {"references": suite is None, "prompt": rewards.reward.needs_prompts, "index": rewards.reward.needs_groups}
-    columns: dict[str, Any] = {key: [info.get(key) for info in infos] for key in needed if needed[key]}
-    for row, info in enumerate(infos):
-        missing = [key for key in columns if info.get(key) is None]
-        if missing and rewards.reward.on_error == "raise":
-            raise TrialsError(f"the key {missing[0]!r} is missing", column="extra_info", row=row)
+    needs = {"references": suite is None, "prompt": rewards.reward.needs_prompts, "index": rewards.reward.needs_groups}
+    columns: dict[str, Any] = {key: [info.get(key) for info in infos] for key in needs if needs[key]}
+    missing = [(row, key) for row, info in enumerate(infos) for key in columns if info.get(key) is None]
+    if missing and rewards.reward.on_error == "raise":
+        raise TrialsError(f"the key {missing[0][1]!r} is missing", column="extra_info", row=missing[0][0])
     table, _ = rewards(
         columns.get("references", ground_truths),
         solution_strs,
