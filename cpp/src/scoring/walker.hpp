@@ -10,7 +10,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "index/references.hpp"
@@ -30,7 +29,7 @@ struct Workspace {
   Memory memory;
 };
 
-// `Scorer` is Scorer or WideScorer.
+// `Scorer` is CompactScorer or WideScorer.
 template <class Scorer>
 class Walker {
  public:
