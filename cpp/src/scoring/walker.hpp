@@ -130,8 +130,8 @@ class Walker {
   static void go_to(const Automaton& automaton, Walk& walk, Place place) {
     walk.state = automaton.states + place.state;
     walk.edge = automaton.edges + place.base + walk.symbols[walk.next];
-    prefetch(walk.state);
-    prefetch(walk.edge);
+    prefetch_many(walk.state);
+    prefetch_many(walk.edge);
   }
 
   // At the end of a part, or behind it: reads one symbol more, unless there the walk that began at the border finds the
