@@ -31,9 +31,9 @@ class QuestionIndex {
   Profile profile() const noexcept { return profile_; }
   const Section& section() const noexcept { return section_; }
 
-  // Opens the section and checks it completely at the first call, or only its checksum if it is our own. Several threads may do so at once, and one result is
-  // kept: a lock would stay locked in a process that is forked meanwhile. Throws IndexFormatError at every call if the
-  // section is damaged, like the functions below.
+  // Opens the section and checks it completely at the first call, or only its checksum if it is our own. Several
+  // threads may do so at once, and one result is kept: a lock would stay locked in a process that is forked meanwhile.
+  // Throws IndexFormatError at every call if the section is damaged, like the functions below.
   const References& references() const;
   std::size_t n_states() const;
   std::vector<double> baselines() const;

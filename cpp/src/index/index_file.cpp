@@ -110,8 +110,9 @@ IndexFile::IndexFile(const Section& bytes, bool is_own) {
     require(entry.offset % Section::kAlignment == 0 && entry.offset <= bytes.bytes.size() &&
                 entry.n_bytes <= bytes.bytes.size() - entry.offset,
             name + " is outside the file");
-    questions_.push_back(std::make_shared<const QuestionIndex>(
-        Section{bytes.bytes.subspan(entry.offset, entry.n_bytes), bytes.owner}, entry.checksum, name, head_.profile, is_own));
+    questions_.push_back(
+        std::make_shared<const QuestionIndex>(Section{bytes.bytes.subspan(entry.offset, entry.n_bytes), bytes.owner},
+                                              entry.checksum, name, head_.profile, is_own));
   }
 }
 
