@@ -56,6 +56,7 @@ def train(options: argparse.Namespace, watched: Sequence[RewardFunction] = ()) -
             scale_rewards=options.scale_rewards,
             bf16=torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
             report_to="none",
+            seed=options.seed,
         ),
     )
     trainer.train()
@@ -84,6 +85,7 @@ def parser() -> argparse.ArgumentParser:
     created.add_argument("--trials", type=int, default=10, help="prompts of each question in the dataset")
     created.add_argument("--max-tokens", type=int, default=300)
     created.add_argument("--learning-rate", type=float, default=1e-6)
+    created.add_argument("--seed", type=int, default=42, help="of the order of prompts, and of sampling")
     created.add_argument(
         "--scale-rewards",
         choices=("group", "batch", "none"),

@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from statistics import fmean
 from typing import Any
 
 import reward_search
@@ -85,43 +86,46 @@ def answer(name: str, text: str) -> str:
 
 
 def training_table(training: Figures) -> Iterator[str]:
-    """The first and the last steps of each training run."""
+    """The first steps of each reward, as means over the seeds, and the last steps of each seed."""
     columns = (*COLUMNS, FINISHED)
-    yield f"| trained with | steps | {' | '.join(head for _, head, _ in columns)} |"
-    yield f"| --- | --- |{' ---: |' * len(columns)}"
-    for name, run in training["runs"].items():
-        rows = run["rows"]
-        for row, begin in ((rows[0], 0), (rows[-1], rows[-2]["step"])):
-            yield f"| {name} | {begin + 1} to {row['step']} | {' | '.join(_cells(row, columns))} |"
+    yield f"| trained with | seed | steps | {' | '.join(head for _, head, _ in columns)} |"
+    yield f"| --- | --- | --- |{' ---: |' * len(columns)}"
+    for name, runs in training["runs"].items():
+        first = {key: fmean(run["rows"][0][key] for run in runs) for key in ("step", *(key for key, _, _ in columns))}
+        yield f"| {name} | all | 1 to {first['step']:g} | {' | '.join(_cells(first, columns))} |"
+        for seed, run in enumerate(runs):
+            last, begin = run["rows"][-1], run["rows"][-2]["step"]
+            yield f"| {name} | {seed} | {begin + 1} to {last['step']} | {' | '.join(_cells(last, columns))} |"
     versions = ", ".join(f"{name} {version}" for name, version in training["versions"].items())
-    yield f"\nMeasured on {training['date']} with {versions}, on a CPU with one thread.\n{LAST}:\n"
-    for name, run in training["runs"].items():
-        yield answer(name, run["answer"])
+    yield f"\nMeasured on {training['date']} with {versions}, each on one thread of a CPU.\n{LAST}, by seed 0:\n"
+    for name, runs in training["runs"].items():
+        yield answer(name, runs[0]["answer"])
 
 
-def draw(runs: Mapping[str, Figures]) -> str:
+def draw(trainings: Mapping[str, Sequence[Figures]]) -> str:
     """A panel for each measure, with a line for each training run, in plain SVG."""
+    coloured = [(run, colour) for runs, colour in zip(trainings.values(), COLOURS, strict=True) for run in runs]
     parts = []
     for number, (key, head, digits) in enumerate((*COLUMNS[1:], FINISHED)):
         x, y = 40 + number % 3 * (PLOT + GAP), 84 + number // 3 * (130 + 56)
-        highest = max(row[key] for run in runs.values() for row in run["rows"])
+        highest = max(row[key] for run, _ in coloured for row in run["rows"])
         parts.append(f'<text x="{x}" y="{y - 12}" class="h">{escape(head)}</text>')
         parts.append(f'<path d="M{x} {y}v130h{PLOT}" fill="none" stroke="#9aa3b2"/>')
         for value in (0.0, highest):
             height = y + 130 * (1 - value / highest)
             parts.append(f'<text x="{x - 5}" y="{height + 4:g}" class="n">{value:.{digits}f}</text>')
-        for run, colour in zip(runs.values(), COLOURS, strict=True):
+        for run, colour in coloured:
             last = run["rows"][-1]["step"]
             points = " ".join(
                 f"{x + PLOT * row['step'] / last:.1f},{y + 130 * (1 - row[key] / highest):.1f}" for row in run["rows"]
             )
-            parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"/>')
+            parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
         parts.append(f'<text x="{x + PLOT}" y="{y + 146}" class="n">step {last}</text>')
-    for number, (name, colour) in enumerate(zip(runs, COLOURS, strict=True)):
+    for number, (name, colour) in enumerate(zip(trainings, COLOURS, strict=True)):
         x = 40 + 230 * number
         parts.append(f'<path d="M{x} 40h22" stroke="{colour}" stroke-width="2.5"/>')
         parts.append(f'<text x="{x + 30}" y="44">trained with the {escape(name)}</text>')
-    label = "What two trainings with GRPO learned, by step: with the score, and with the recommended shape"
+    label = "What three trainings with GRPO each learned, by step: with the score, and with the recommended shape"
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">',
