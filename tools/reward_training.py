@@ -3,7 +3,7 @@
 No model is downloaded. The model is a small Llama with random weights. It first learns to answer the questions of the
 packaged suite from answers of the suite's grammar, of which a third is damaged. It thus also learns to go on after an
 answer, to loop, to stop early and to answer another question. Then `examples/grpo_reward.py` trains it with each
-reward and seed, two at a time. The program takes ten to fifteen minutes on two cores, and writes
+reward and seed, two at a time. The program took 28 minutes on two busy cores, and writes
 docs/figures/reward_training.json for docs/reward_hacking.md.
 """
 
