@@ -99,7 +99,7 @@ def in_node(data, expression):
         pytest.skip("no node, which runs the scripts of pages")
     before = (
         f"const matchMedia = () => ({{}}), data = {json.dumps(data)};"
-        f"const overview = {{ has_answers: true, min_questions: 6, sentences: {json.dumps(SENTENCES)} }}, SIGN = 1;"
+        f"const overview = {{ has_parts: true, min_questions: 6, sentences: {json.dumps(SENTENCES)} }}, SIGN = 1;"
         "const WORDS = { question: 'question', questions: 'questions' };"
     )
     scripts = "".join(map(source, ("page.js", "report/distributions.js", "report/intervals.js")))

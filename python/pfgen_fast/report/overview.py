@@ -82,12 +82,17 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
         ],
         "sweep": _sweep(runs),
         "target": " or ".join(dict.fromkeys(question.target_shown for question in suite)),
-        **about_page(RUN_WORDS, RUN_COLUMNS),
+        **about_page(RUN_WORDS, RUN_COLUMNS, has_answers=True),
     }
 
 
 def about_page(
-    words: Mapping[str, str], columns: Sequence[Column], digits: int = 4, *, is_share: bool = False
+    words: Mapping[str, str],
+    columns: Sequence[Column],
+    digits: int = 4,
+    *,
+    is_share: bool = False,
+    has_answers: bool = False,
 ) -> dict[str, Any]:
     """The words of a page, its columns, the digits of its scores, and what its verdicts need."""
     return {
@@ -95,7 +100,8 @@ def about_page(
         "columns": [(column.name, column.head, column.digits) for column in columns],
         "digits": digits,
         "is_share": is_share,  # whether all scores are 0 or 1
-        "has_answers": words is RUN_WORDS,
+        "has_answers": has_answers,
+        "has_parts": words is RUN_WORDS,  # whether scores have the parts fluency, truthfulness and helpfulness
         "higher_is_better": True,
         "clusters": None,
         "min_questions": MIN_QUESTIONS,

@@ -155,7 +155,9 @@ def of_overview(overview: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the template that follow from the overview."""
     runs = overview["runs"]
     return {
-        **{key: overview.get(key) for key in ("runs", "words", "columns", "digits", "has_answers", "sweep", "target")},
+        **{key: overview.get(key) for key in ("runs", "words", "columns", "digits", "sweep", "target")},
+        "has_answers": overview["has_answers"],
+        "has_parts": overview["has_parts"],
         "n_questions": len(overview["questions"]),
         "has_subjects": any(question["subject"] for question in overview["questions"]),
         "headline": headline(overview),

@@ -6,7 +6,7 @@ const N_NAMED = 60;
 const MAX_ROWS = 1500;  // browsers paint no taller canvas
 const ROW = 20;  // pixels
 /** The ends of the colours, so that a search does not change the meaning of a colour: 0 or less, and the best question score of all runs. */
-const BEST = overview.runs.reduce((best, run) => run.questions.reduce((so, score) => Math.max(so, score ?? so), best), overview.has_answers ? 1 : 1e-9);
+const BEST = overview.runs.reduce((best, run) => run.questions.reduce((so, score) => Math.max(so, score ?? so), best), overview.has_parts ? 1 : 1e-9);
 const LOWEST = overview.runs.reduce((lowest, run) => run.questions.reduce((so, score) => Math.min(so, score ?? so), lowest), 0);
 const SCORE_COLORS = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"];
 const DIFFERENCE_COLORS = { light: ["#8c4a05", "#e08214", "#fdd9a5", "#f2f2f2", "#c3bfe0", "#8073ac", "#41237a"], dark: ["#ffb45c", "#c97416", "#6d451b", "#2b313a", "#4b4380", "#8073ac", "#c9bdf2"] };

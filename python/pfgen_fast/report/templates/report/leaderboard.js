@@ -30,8 +30,8 @@ const COLUMNS = [
   { key: "half", title: "±95 %", value: (run) => run.low === null ? null : run.high - run.low, isFigure: true },
   { key: "ranks", title: "Rank range", value: (run) => run.ranks?.[0] ?? null },
   ...overview.columns.map(([key, title]) => ({ key, title, value: (run) => run[key], isFigure: true })),
-  ...(overview.has_answers ? [{ key: "trials", title: "Trials", value: (run) => run.trials, isFigure: true, isOptional: true, text: counted }] : []),
-  ...(!overview.has_answers ? [] : [["missing", "Missing a keyword"], ["too_long", `Over ${overview.target}`], ["unhelpful", "Fluent, not helpful"]]).map(([key, title]) =>
+  ...(overview.has_parts ? [{ key: "trials", title: "Trials", value: (run) => run.trials, isFigure: true, isOptional: true, text: counted }] : []),
+  ...(!overview.has_parts ? [] : [["missing", "Missing a keyword"], ["too_long", `Over ${overview.target}`], ["unhelpful", "Fluent, not helpful"]]).map(([key, title]) =>
     ({ key, title, value: (run) => share(run[key], run), isFigure: true, isOptional: true, text: (value) => `${value.toFixed(0)} %` })),
   ...parameters.map(({ name }) => ({ key: `parameter ${name}`, title: name, value: (run) => run.parameters[name] ?? "", isOptional: true, text: String })),
 ];

@@ -3,7 +3,7 @@
 const TITLES = {
   fluency: "Fluency", truthfulness: "Truthfulness", helpfulness: "Helpfulness", score: "Score",
   length: "Mean length in characters (log)",
-  ...(overview.has_answers ? {} : { ...METRICS, score: WORDS.score }),
+  ...(overview.has_parts ? {} : { ...METRICS, score: WORDS.score }),
 };
 /** The groups of runs, the most frequent first; a group keeps its look whatever is searched. */
 const groups = (() => {

@@ -25,14 +25,14 @@ async function drawQuestions() {
 
 function questionColumns(runs, more) {
   const of = questionFigures(runs);
-  const missed = overview.has_answers ? overview.questions.map((_, question) => missedMost(question, runs, more)) : [];
+  const missed = overview.has_parts ? overview.questions.map((_, question) => missedMost(question, runs, more)) : [];
   const hasSubjects = overview.questions.some(({ subject }) => subject);
   return [
     { key: "mean", title: "Mean score", value: (question) => of[question].mean, isLowestFirst: true,
       show: (question) => [make("span", {}, figure(of[question].mean, 3)), levelBar(of[question].mean)] },
     { key: "spread", title: `Spread of the ${WORDS.runs}`, value: (question) => of[question].spread, show: (question) => figure(of[question].spread, 3), isExtra: true },
     { key: "discrimination", title: "Discrimination", value: (question) => of[question].discrimination, show: (question) => figure(of[question].discrimination, 2) },
-    ...(!overview.has_answers ? [] : [{ key: "missed", title: "Most missed keywords", value: (question) => missed[question][0]?.share ?? null, isWords: true, isExtra: true,
+    ...(!overview.has_parts ? [] : [{ key: "missed", title: "Most missed keywords", value: (question) => missed[question][0]?.share ?? null, isWords: true, isExtra: true,
       show: (question) => missed[question].slice(0, N_MISSED).flatMap(({ name, share: of }, index) => [index ? ", " : "", make("bdi", {}, name), ` ${(100 * of).toFixed(0)} %`]) }]),
     ...(hasSubjects ? [{ key: "subject", title: "Subject", value: (question) => overview.questions[question].subject, show: (question) => make("bdi", {}, overview.questions[question].subject), isText: true, isExtra: true }] : []),
   ];

@@ -26,7 +26,7 @@ function runContent(number, more) {
     questions,
     section("Scores", figuresTable(["Metric", "Mean", `95 % interval over ${WORDS.questions}`], metricLines(number, more), "Scores")),
     ...(run.sets.length ? [folded("Contribution of each reference set", figuresTable(shares, contributions(run), "Contributions of the sets"))] : []),
-    ...(!overview.has_answers ? [] : [folded("Parameters", parameters.length ? smallTable(["Parameter", "Value"], parameters) : make("p", {}, "The run has no config.json."),
+    ...(!overview.has_parts ? [] : [folded("Parameters", parameters.length ? smallTable(["Parameter", "Value"], parameters) : make("p", {}, "The run has no config.json."),
       ...(run.link ? [make("p", {}, make("a", { href: run.link }, "Folder of the run"))] : []))]),
   ];
 }
@@ -65,7 +65,7 @@ function diagnosis(number, more) {
     const rest = missed.length > N_NAMED_KEYWORDS ? [` and ${missed.length - N_NAMED_KEYWORDS} more`] : [];
     sentences.push(make("p", {}, `${counted(missed.length)} ${missed.length === 1 ? "keyword is" : "keywords are"} missing in half of the sample answers or more: `, ...shown, ...rest, "."));
   }
-  if (!overview.has_answers) return sentences;
+  if (!overview.has_parts) return sentences;
   const tooLong = run.samples ? `; ${(100 * run.too_long / run.samples).toFixed(0)} % of the sample answers are longer than ${overview.target}` : "";
   sentences.push(make("p", {}, `Mean length ${figure(run.length, 1)} characters (median of the models ${figure(median(modelRuns.map((other) => overview.runs[other].length)), 1)})${tooLong}. ${run.replies}`));
   if (run.worst) {
@@ -77,7 +77,7 @@ function diagnosis(number, more) {
 
 /** The part in which the run has its worst rank, in words. */
 function weakestPart(number) {
-  if (!overview.has_answers) return "";
+  if (!overview.has_parts) return "";
   const ranked = overview.runs.filter(({ rank }) => rank !== null);
   const places = ["fluency", "truthfulness", "helpfulness"].filter((part) => overview.runs[number][part] !== null)
     .map((part) => ({ part, place: 1 + ranked.filter((run) => run[part] > overview.runs[number][part]).length }))
@@ -90,7 +90,7 @@ function weakestPart(number) {
 
 /** The keywords that at least half of the sample answers to their question lack, the most frequent first. */
 function missedOften(number, more) {
-  if (!overview.has_answers) return [];
+  if (!overview.has_parts) return [];
   return overview.questions.flatMap((_, question) => {
     const n = more.samples[question][number];
     return Object.entries(more.missed[question]).map(([name, counts]) => ({ question, name, share: n ? counts[number] / n : 0 }));
@@ -115,7 +115,7 @@ function runColumns(number, more) {
     { key: "score", title: "Score", value: (question) => run.questions[question], show: (question) => figure(run.questions[question], 3), isLowestFirst: true },
     { key: "distance", title: "To the median", value: distance, show: (question) => differenceBar(distance(question), widest), isLowestFirst: true },
     ...overview.columns.filter(([key]) => key !== "length").map(([key, title]) => plain(key, title, 3)),
-    ...(overview.has_answers ? answerColumns(plain, missed) : []),
+    ...(overview.has_parts ? answerColumns(plain, missed) : []),
   ];
 }
 
