@@ -7,13 +7,12 @@ const SYMBOLS = {
   x: "M-1.1-.6L-.6-1.1L0-.5L.6-1.1L1.1-.6L.5 0L1.1 .6L.6 1.1L0 .5L-.6 1.1L-1.1 .6L-.5 0Z",
 };
 const DASHES = { solid: "none", dash: "8 5", dot: "2 4", dashdot: "8 4 2 4" };
-const N_TICKS = 6;
 
 // ---- Axes
 
 /** The numbers between two others that are whole multiples of a round step. */
-function roundTicks(low, high) {
-  const rough = (high - low) / N_TICKS;
+function roundTicks(low, high, n = 6) {
+  const rough = (high - low) / n;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((digit) => digit * power).find((size) => size >= rough);
   const first = Math.ceil(low / step);
@@ -230,6 +229,85 @@ function drawSoon() {
 }
 
 addEventListener("beforeprint", () => drawStale(true));
+
+// ---- Small charts of a table or a list
+
+/** Places on a scale in percent of its width, on which all of some values are. */
+function percentOf(values) {
+  const known = values.filter(Number.isFinite);
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  return (value) => `${(high > low ? (value - low) / (high - low) * 100 : 50).toFixed(2)}%`;
+}
+
+/** A line of some values, as high as a text; null interrupts it. Its label says its first, last, lowest and highest value. */
+function sparkline(values, { digits = 3, label = "" } = {}) {
+  const known = values.map((value, x) => [x, value]).filter(([, y]) => Number.isFinite(y));
+  const [low, high] = known.reduce(([least, most], [, y]) => [Math.min(least, y), Math.max(most, y)], [Infinity, -Infinity]);
+  const at = ([x, y]) => `${(3 + 74 * x / (values.length - 1 || 1)).toFixed(1)} ${(high > low ? 17 - 14 * (y - low) / (high - low) : 10).toFixed(1)}`;
+  const line = known.map((point, index) => `${index && known[index - 1][0] === point[0] - 1 ? "L" : "M"}${at(point)}`).join("");
+  const words = known.length ? `${figure(known[0][1], digits)} to ${figure(known.at(-1)[1], digits)}, lowest ${figure(low, digits)}, highest ${figure(high, digits)}` : "no values";
+  return svg("svg", { class: "sparkline", role: "img", "aria-label": `${label} ${words}`.trim(), width: 80, height: 20 },
+    svg("path", { d: line, class: "line" }), ...known.slice(-1).map((last) => svg("path", { d: `M${at(last)}h0`, class: "end" })));
+}
+
+/** Rows of names, marks on a common scale and figures. Long names are above their marks. `href` makes a row a link. */
+function rowChart(rows, { label, at, ticks = [], marks, zero }) {
+  const isStacked = narrow.matches || rows.some(({ name }) => name.length > 24);
+  const [height, top, x, width] = isStacked ? [44, 20, "3%", "94%"] : [28, 0, "26%", "56%"];
+  const nameLook = isStacked ? { x: "1%" } : { x: "25%", "text-anchor": "end" };
+  const end = height * rows.length;
+  const field = (y, ...parts) => svg("svg", { x, width, y, height: height - top, overflow: "visible" }, ...parts);
+  const grid = ticks.flatMap((tick) => [
+    svg("line", { class: "grid", x1: at(tick), x2: at(tick), y1: 0, y2: end }),
+    svg("text", { class: "value", x: at(tick), y: end + 16, "text-anchor": "middle" }, String(tick))]);
+  if (zero !== undefined) grid.push(svg("line", { class: "zero", x1: at(zero), x2: at(zero), y1: 0, y2: end }));
+  const drawn = rows.map((row, number) => {
+    const [y, words] = [height * number, `${row.name}: ${row.text}`];
+    const name = shortened(row.name, narrow.matches ? Math.max(12, 44 - row.text.length) : 80);
+    return svg(row.href ? "a" : "g", { ...(row.href ? { href: row.href } : { role: "img" }), "aria-label": words },
+      svg("title", {}, row.title ?? words), svg("rect", { class: "hit", width: "100%", y, height }),
+      svg("text", { ...nameLook, y: y + (isStacked ? 14 : 18) }, name),
+      svg("text", { class: "figure", x: "99%", y: y + (isStacked ? 14 : 18), "text-anchor": "end" }, row.text),
+      field(y + top, ...marks(row, number, (height - top) / 2)));
+  });
+  const size = { width: "100%", height: end + (ticks.length ? 24 : 2) };
+  return svg("svg", { class: "chart", role: "group", "aria-label": label, ...size }, field(0, ...grid), ...drawn);
+}
+
+/**
+ * Intervals with a dot at the mean, a row for each, on one axis. A row has `name`, `value`, `low` and `high` (perhaps
+ * null) and `text`, its figures in words; perhaps also `color`, `href` and `title`. `zero` is a value to mark.
+ */
+function dots(rows, { label, zero }) {
+  const values = [...rows.flatMap(({ value, low, high }) => [value, low, high]), zero].filter(Number.isFinite);
+  const ticks = values.length ? roundTicks(Math.min(...values), Math.max(...values) + 1e-9, 4) : [];
+  const at = percentOf([...values, ...ticks]);
+  const marks = ({ value, low, high, color = "var(--accent)" }, _, middle) => [
+    ...(Number.isFinite(low) && Number.isFinite(high) ? [svg("line", { class: "interval", stroke: color, x1: at(low), x2: at(high), y1: middle, y2: middle })] : []),
+    ...(Number.isFinite(value) ? [svg("circle", { cx: at(value), cy: middle, r: 5, fill: color })] : [])];
+  return rowChart(rows, { label, at, ticks, zero, marks });
+}
+
+/**
+ * A sum as bars, each of which begins where the last one ends. A bar has `name`, `text` and either `value`, by which it
+ * changes the sum, or `total`, which the sum then is; perhaps also `href`, `title`, and `isFault`, for red. Falls are
+ * orange, rises blue. Totals begin at 0, or above it where the changes would be too small to see.
+ */
+function waterfall(bars, { label }) {
+  const ends = [];
+  for (const { total, value } of bars) ends.push(total ?? ends.at(-1) + value);
+  const [least, most] = [Math.min(...ends), Math.max(...ends)];
+  const base = least >= 0 && most - least > most / 5 ? 0 : least - 0.15 * (most - least);
+  const at = percentOf([...ends, base]);
+  const marks = ({ total, value, isFault }, number, middle) => {
+    const [start, end] = [total === undefined ? ends[number - 1] : base, ends[number]];
+    const width = `${Math.max(0.4, Math.abs(Number.parseFloat(at(start)) - Number.parseFloat(at(end))))}%`;
+    const kind = total !== undefined ? "total" : isFault ? "fault" : value < 0 ? "fall" : "rise";
+    const next = number + 1 < bars.length ? [svg("line", { class: "grid", x1: at(end), x2: at(end), y1: middle, y2: 3 * middle + 20 })] : [];
+    return [...next, svg("rect", { class: kind, x: at(Math.min(start, end)), width, y: middle - 8, height: 16 })];
+  };
+  return rowChart(bars, { label, at, marks });
+}
 
 // ---- Legends
 

@@ -1,0 +1,59 @@
+"""The chart functions that pages share, each drawn into a page of runs."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+BARS = """[
+  { name: "median", total: 0.8, text: "0.800" },
+  { name: "empty", value: -0.2, text: "-0.200", isFault: true, href: "#/a" },
+  { name: "wording", value: -0.1, text: "-0.100" }, { name: "length", value: 0.1, text: "+0.100" },
+  { name: "this run", total: 0.6, text: "0.600" }]"""
+ROWS = """[
+  { name: "A", value: 0.5, low: 0.4, high: 0.6, text: "0.5" },
+  { name: "<b>B", value: null, low: null, high: null, text: "–" }]"""
+
+
+@pytest.fixture
+def tab(open_tab, made_page):
+    return open_tab(made_page(["org/a/1", "org/b/2"]))
+
+
+def add(tab, chart):
+    tab.page.evaluate(f"document.querySelector('main').prepend({chart})")
+    return tab.page.locator("main > svg").first
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_bars_of_a_waterfall_begin_where_the_last_one_ends(tab, width):
+    tab.page.set_viewport_size({"width": width, "height": 900})
+    chart = add(tab, f"waterfall({BARS}, {{ label: 'Losses' }})")
+    bars = chart.locator("rect:not(.hit)")
+    assert bars.evaluate_all("(bars) => bars.map((bar) => bar.getAttribute('class'))") == [
+        "total", "fault", "fall", "rise", "total",
+    ]  # fmt: skip
+    ends = bars.evaluate_all(
+        "(bars) => bars.map((bar) => [bar.getBoundingClientRect().left, bar.getBoundingClientRect().right])"
+    )
+    full = ends[0][1] - ends[0][0]
+    for (left, right), (low, high) in zip(ends, [(0, 8), (6, 8), (5, 6), (5, 6), (0, 6)], strict=True):
+        assert [left - ends[0][0], right - ends[0][0]] == pytest.approx([low * full / 8, high * full / 8], abs=1)
+    assert chart.get_by_role("link").get_attribute("aria-label") == "empty: -0.200"
+    assert tab.faults() == []
+
+
+def test_dots_without_a_value_keep_their_row_and_texts_stay_texts(tab):
+    chart = add(tab, f"dots({ROWS}, {{ label: 'Scores', zero: 0.45 }})")
+    assert chart.locator("circle").count() == 1
+    assert [chart.locator(f"[role=img] >> nth={number}").get_attribute("aria-label") for number in (0, 1)] == [
+        "A: 0.5",
+        "<b>B: –",
+    ]
+    assert tab.faults() == []
+
+
+def test_a_sparkline_says_its_values_and_breaks_where_one_is_missing(tab):
+    line = add(tab, "sparkline([0.1, 0.3, null, 0.2], { label: 'Score' })")
+    assert line.get_attribute("aria-label") == "Score 0.100 to 0.200, lowest 0.100, highest 0.300"
+    assert line.locator(".line").get_attribute("d").count("M") == 2
+    assert tab.page.evaluate("sparkline([null]).ariaLabel") == "no values"
