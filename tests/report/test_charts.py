@@ -57,3 +57,32 @@ def test_a_sparkline_says_its_values_and_breaks_where_one_is_missing(tab):
     assert line.get_attribute("aria-label") == "Score 0.100 to 0.200, lowest 0.100, highest 0.300"
     assert line.locator(".line").get_attribute("d").count("M") == 2
     assert tab.page.evaluate("sparkline([null]).ariaLabel") == "no values"
+
+
+def test_a_drag_over_a_scatter_is_a_range_of_its_values_and_a_click_opens_a_point(tab):
+    page = tab.page
+    page.evaluate("""() => {
+      const element = make("div", { className: "plot", id: "drawn" });
+      document.querySelector("main").prepend(element);
+      const points = [0.1, 0.2, 0.7].map((x, run) => ({ x, y: x / 2, text: [`point ${run}`], opens: { run } }));
+      window.brushed = [];
+      drawChart(element, {
+        label: "Scatter", x: { title: "A" }, y: { title: "B" }, hasDiagonal: true,
+        onBrush: (range) => brushed.push(range),
+        series: [{ symbol: "circle", color: "#3b82f6", size: 5, points }],
+      });
+    }""")
+    points = page.locator("#drawn g path")
+    boxes = [points.nth(number).bounding_box() for number in (0, 1)]
+    page.mouse.move(boxes[0]["x"] - 20, boxes[0]["y"] + 30)
+    page.mouse.down()
+    page.mouse.move(boxes[1]["x"] + 20, boxes[1]["y"] - 20, steps=3)
+    page.mouse.up()
+    (range_,) = page.evaluate("brushed")
+    assert range_["x"][0] < 0.1 < 0.2 < range_["x"][1] < 0.7
+    assert range_["y"][0] < 0.05 < 0.1 < range_["y"][1] < 0.35
+    assert tab.fragment == ""
+    page.locator("#drawn svg").click(position={"x": 70, "y": 20})
+    assert page.evaluate("brushed.at(-1)") is None
+    points.nth(1).click()
+    assert tab.fragment == "run=org/b/2"

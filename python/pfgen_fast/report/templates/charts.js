@@ -30,7 +30,7 @@ function logName(value) {
   return value < 0.001 ? value.toExponential() : counted(value);
 }
 
-/** From values to places between two ends, and the ticks between them. */
+/** From values to places between two ends and back, and the ticks between them. */
 function axisOf({ isLog, names, title }, values, begin, end) {
   const scaled = isLog ? Math.log10 : (value) => value;
   const known = values.filter((value) => value !== null && (!isLog || value > 0)).map(scaled);
@@ -40,7 +40,11 @@ function axisOf({ isLog, names, title }, values, begin, end) {
   const [from, to] = isLog ? [10 ** low, 10 ** high] : [low, high];
   const ticks = names ? names.map((name, value) => ({ value, name: shortened(name, 14) }))
     : (isLog ? logTicks : roundTicks)(from, to).map((value) => ({ value, name: isLog ? logName(value) : String(value) }));
-  return { title, ticks, at: (value) => value === null || (isLog && value <= 0) ? null : begin + (scaled(value) - low) / (high - low) * (end - begin) };
+  return {
+    title, ticks,
+    at: (value) => value === null || (isLog && value <= 0) ? null : begin + (scaled(value) - low) / (high - low) * (end - begin),
+    valueAt: (place) => { const value = low + (place - begin) / (end - begin) * (high - low); return isLog ? 10 ** value : value; },
+  };
 }
 
 // ---- Drawing
@@ -48,24 +52,30 @@ function axisOf({ isLog, names, title }, values, begin, end) {
 /**
  * Draws a chart into an element.
  *
- * A series has `points`, each with `x`, `y`, the lines of its `text`, perhaps `low` and `high` and the `run` that it
- * opens, if any; and `color`, and if it is a line, its `dash`; and if points are drawn, their `symbol` and `size`; and if the
- * space between `low` and `high` is filled, `hasBand`.
+ * A series has `points`, each with `x`, `y`, the lines of its `text`, perhaps `low` and `high` and what it `opens`, as
+ * changes of the state; and `color`, and if it is a line, its `dash`; and if points are drawn, their `symbol` and `size`;
+ * and if the space between `low` and `high` is filled, `hasBand`. With `hasDiagonal`, both axes have the same values.
+ * `onBrush(range)` is called with the values that the pointer drags over, as `{ x: [low, high], y: [low, high] }`, or
+ * with null after a click beside all points; `brush` is the range to show.
  */
-function drawChart(element, { label, x, y, series }) {
+function drawChart(element, { label, x, y, series, hasDiagonal, brush, onBrush }) {
   const [width, height] = [element.clientWidth, element.clientHeight];
   if (!width || !height) return;
   const edges = { left: 60, right: width - 16, top: 12, bottom: height - 48 };
   const points = series.flatMap((one) => one.points);
-  const across = axisOf(x, points.map((point) => point.x), edges.left, edges.right);
-  const up = axisOf(y, points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y]), edges.bottom, edges.top);
+  let values = [points.map((point) => point.x), points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y])];
+  if (hasDiagonal) values = values.map(() => values.flat());
+  const across = axisOf(x, values[0], edges.left, edges.right);
+  const up = axisOf(y, values[1], edges.bottom, edges.top);
   const placed = series.map((one) => ({ ...one, points: placedPoints(one.points, across, up) }));
   const inReach = placed.flatMap((one) => one.points).sort((a, b) => a.left - b.left || b.top - a.top);
   const ring = svg("circle", { class: "ring", r: 9, visibility: "hidden" });
-  const drawing = svg("svg", { role: "img", "aria-label": label, width, height }, ...axisLines(across, up, edges),
+  const drawing = svg("svg", { class: "chart", role: "img", "aria-label": label, width, height }, ...axisLines(across, up, edges),
+    ...(hasDiagonal ? [svg("path", { class: "zero", d: `M${edges.left} ${edges.bottom}L${edges.right} ${edges.top}` })] : []),
     ...placed.flatMap((one) => seriesParts(one, up)), ring);
   element.replaceChildren(drawing, ...(inReach.length ? [keyboardPoint(inReach, 0)] : []));
   followPointer(drawing, inReach, ring);
+  if (onBrush) followBrush(drawing, inReach, { across, up, brush, onBrush });
 }
 
 /** The points within the axes, with their places. */
@@ -134,21 +144,23 @@ function showTipOnFocus(link, lines) {
 
 const REACH = 16;  // pixels
 
+/** The point within reach of the pointer, if any. */
+function nearestPoint(drawing, placed, event) {
+  const box = drawing.getBoundingClientRect();
+  let nearest = null;
+  let least = REACH;
+  for (const point of placed) {
+    const distance = Math.hypot(point.left - (event.clientX - box.left), point.top - (event.clientY - box.top));
+    if (distance < least) [nearest, least] = [point, distance];
+  }
+  return nearest;
+}
+
 function followPointer(drawing, placed, ring) {
-  const nearest = (event) => {
-    const box = drawing.getBoundingClientRect();
-    let found = null;
-    let least = REACH;
-    for (const point of placed) {
-      const distance = Math.hypot(point.left - (event.clientX - box.left), point.top - (event.clientY - box.top));
-      if (distance < least) [found, least] = [point, distance];
-    }
-    return found;
-  };
   drawing.addEventListener("pointermove", (event) => {
-    const point = nearest(event);
+    const point = nearestPoint(drawing, placed, event);
     ring.setAttribute("visibility", point ? "visible" : "hidden");
-    drawing.classList.toggle("over", point?.run !== undefined);
+    drawing.classList.toggle("over", Boolean(point?.opens));
     if (!point) return hideTip();
     ring.setAttribute("cx", point.left);
     ring.setAttribute("cy", point.top);
@@ -156,16 +168,49 @@ function followPointer(drawing, placed, ring) {
   });
   drawing.addEventListener("pointerleave", () => { ring.setAttribute("visibility", "hidden"); hideTip(); });
   drawing.addEventListener("click", (event) => {
-    const point = nearest(event);
-    if (point?.run !== undefined) go({ run: point.run, question: null, sample: null });
+    const point = nearestPoint(drawing, placed, event);
+    if (point?.opens) go(point.opens);
   });
 }
 
-/** The point that has the keyboard's focus: a link to its run, if any; arrow keys move it to the left and right. */
+const LEAST_DRAG = 5;  // pixels; less is a click
+
+/** Lets the pointer drag over a range; on touch screens, a drag up or down still scrolls. */
+function followBrush(drawing, placed, { across, up, brush, onBrush }) {
+  const area = svg("rect", { class: "brush" });
+  const show = (left, top, right, bottom) => {
+    const size = { x: Math.min(left, right), y: Math.min(top, bottom), width: Math.abs(right - left), height: Math.abs(bottom - top) };
+    for (const [name, value] of Object.entries(size)) area.setAttribute(name, value);
+  };
+  if (brush) show(across.at(brush.x[0]), up.at(brush.y[0]), across.at(brush.x[1]), up.at(brush.y[1]));
+  drawing.classList.add("brushed");
+  drawing.append(area);
+  let start = null;
+  const end = (event) => [event.clientX - drawing.getBoundingClientRect().left, event.clientY - drawing.getBoundingClientRect().top];
+  const range = (axis, a, b) => [axis.valueAt(a), axis.valueAt(b)].sort((low, high) => low - high);
+  drawing.addEventListener("pointerdown", (event) => {
+    start = end(event);
+    drawing.setPointerCapture(event.pointerId);
+  });
+  drawing.addEventListener("pointermove", (event) => { if (start) show(...start, ...end(event)); });
+  drawing.addEventListener("pointercancel", () => { start = null; });
+  drawing.addEventListener("pointerup", (event) => {
+    if (!start) return;
+    const [[left, top], [right, bottom]] = [start, end(event)];
+    start = null;
+    if (Math.hypot(right - left, bottom - top) >= LEAST_DRAG) {
+      drawing.addEventListener("click", (click) => click.stopImmediatePropagation(), { capture: true, once: true });
+      onBrush({ x: range(across, left, right), y: range(up, top, bottom) });
+    } else if (!nearestPoint(drawing, placed, event)) {
+      onBrush(null);
+    }
+  });
+}
+
+/** The point that has the keyboard's focus: a link to what it opens, if anything; arrow keys move it to the left and right. */
 function keyboardPoint(placed, at) {
-  const { left, top, run, text } = placed[at];
-  const link = run === undefined ? make("span", { className: "point", tabIndex: 0, role: "img" })
-    : make("a", { className: "point", href: addressOf({ run, question: null, sample: null }) });
+  const { left, top, opens, text } = placed[at];
+  const link = opens ? make("a", { className: "point", href: addressOf(opens) }) : make("span", { className: "point", tabIndex: 0, role: "img" });
   link.ariaLabel = text.join(", ");
   Object.assign(link.style, { left: `${left}px`, top: `${top}px` });
   showTipOnFocus(link, text);

@@ -26,7 +26,7 @@ function drawScatter(element, shown) {
     symbol: LOOKS[index].symbol, color: LOOKS[index].color, size: shown.length > 100 ? 4 : 5.5,
     points: shown.filter((number) => groupOf(overview.runs[number]) === group).map((number) => {
       const run = overview.runs[number];
-      return { x: run[x], y: run[y], run: number, text: [shortened(run.name, 80), said(y, run[y]), said(x, run[x])] };
+      return { x: run[x], y: run[y], opens: { run: number, question: null, sample: null }, text: [shortened(run.name, 80), said(y, run[y]), said(x, run[x])] };
     }),
   }));
   drawChart(element, {

@@ -30,7 +30,7 @@ function drawSweep(element, shown) {
       const interval = y === null ? {} : intervalOf(y, overview.sweep.intervals[run][metric]);
       const text = [overview.sweep.names[run], `${TITLES[metric]} ${figure(y, 4)}`];
       if (interval.low !== undefined) text.push(`95 % interval over trials ${figure(interval.low, 4)} to ${figure(interval.high, 4)}`);
-      return { x: coordinates.get(parameter.points[run]), y, ...interval, run, text };
+      return { x: coordinates.get(parameter.points[run]), y, ...interval, opens: { run, question: null, sample: null }, text };
     }),
   }));
   drawChart(element, {
