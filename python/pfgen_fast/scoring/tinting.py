@@ -20,7 +20,7 @@ from ..suite.suite import Suite
 from ..suite.units import Spelling
 
 LEVELS = (
-    "below 0.5 %: struck through",
+    "below 0.5 %: dotted underline",
     "0.5 % to 2 %",
     "2 % to 5 %",
     "5 % to 10 %",

@@ -25,12 +25,12 @@ function share(count, { samples }) {
 /** The columns: how they sort, and for those that the table does not have from the start, what they show. */
 const COLUMNS = [
   { key: "run", title: WORDS.Run, value: (run) => run.name },
+  ...(overview.has_parts ? [{ key: "trials", title: "Trials", value: (run) => run.trials }] : []),
   { key: "rank", title: "Rank", value: (run, number) => number },
   { key: "score", title: WORDS.score, value: (run) => run.score, isFigure: true },
   { key: "half", title: "±95 %", value: (run) => run.low === null ? null : run.high - run.low, isFigure: true },
   { key: "ranks", title: "Rank range", value: (run) => run.ranks?.[0] ?? null },
   ...overview.columns.map(([key, title]) => ({ key, title, value: (run) => run[key], isFigure: true })),
-  ...(overview.has_parts ? [{ key: "trials", title: "Trials", value: (run) => run.trials, isFigure: true, isOptional: true, text: counted }] : []),
   ...(!overview.has_parts ? [] : [["missing", "Missing a keyword"], ["too_long", `Over ${overview.target}`], ["unhelpful", "Fluent, not helpful"]]).map(([key, title]) =>
     ({ key, title, value: (run) => share(run[key], run), isFigure: true, isOptional: true, text: (value) => `${value.toFixed(0)} %` })),
   ...parameters.map(({ name }) => ({ key: `parameter ${name}`, title: name, value: (run) => run.parameters[name] ?? "", isOptional: true, text: String })),
@@ -174,6 +174,20 @@ table.tBodies[0].addEventListener("change", () => {
 compareButton.addEventListener("click", () => go({ ...NOTHING_OPEN, compare: tickedRuns() }));
 
 offerSaving(table, { place: compareButton.parentElement });
+
+/** How many trials a run has, in words, to stand beside its name. */
+function trialsText({ trials }) {
+  return trials === null ? "" : `${counted(trials)} ${trials === 1 ? "trial" : "trials"}`;
+}
+
+// Says how many runs have fewer trials than most; the link sorts by them.
+const usualTrials = { trials: median(overview.runs.map(({ trials }) => trials)) };
+const nFewer = overview.runs.filter(({ trials }) => trials !== null && trials < usualTrials.trials).length;
+if (nFewer) {
+  const link = make("a", {}, `${counted(nFewer)} with fewer than ${trialsText(usualTrials)}`);
+  document.getElementById("count").after(make("span", {}, link));
+  whenChanged(() => { link.href = addressOf({ sort: "trials" }); });
+}
 
 const filtersButton = document.getElementById("show-filters");
 filtersButton.addEventListener("click", () => {

@@ -1,23 +1,28 @@
-// The scores by subject: a row for each run that the leaderboard shows, a column for each subject.
+// The scores by subject: a row for each run that the leaderboard shows, a column for each subject with enough questions.
 
-const FEW_ITEMS = overview.min_questions;
+const FEW = 4;  // with fewer questions, an interval is wider than all scores
+const isSmall = (questions) => questions.length < FEW;
 
-/** The numbers of the questions of each subject. */
+/** The numbers of the questions of each subject; small subjects are "other" together. */
 const subjects = (() => {
-  const found = new Map();
+  const bySubject = new Map();
   overview.questions.forEach(({ subject }, question) => {
-    if (subject && !found.has(subject)) found.set(subject, []);
-    found.get(subject)?.push(question);
+    if (subject && !bySubject.has(subject)) bySubject.set(subject, []);
+    bySubject.get(subject)?.push(question);
   });
-  return [...found];
+  const all = [...bySubject];
+  const small = all.filter(([, questions]) => isSmall(questions));
+  if (small.length < 2) return all;
+  return [...all.filter(([, questions]) => !isSmall(questions)), ["other", small.flatMap(([, questions]) => questions)]];
 })();
 
 async function drawSubjects(element, shown) {
   const { average } = await figures();
   const heads = [WORDS.Run, ...subjects.map(([name, questions]) => `${name} (${counted(questions.length)})`)];
-  const lines = shown.map((run) => [overview.runs[run].name, ...subjects.map(([, questions]) => {
+  const lines = shown.map((run) => [make("a", { href: addressOf({ ...NOTHING_OPEN, run }) }, overview.runs[run].name), ...subjects.map(([, questions]) => {
     const interval = ownInterval(run, "average", average, questions);
-    const digits = overview.is_share && interval.ends ? bearingDigits((interval.ends[1] - interval.ends[0]) / 2) : 4;
+    if (isSmall(questions)) return make("span", { className: "quiet" }, figure(interval.mean, 2));
+    const digits = interval.ends ? bearingDigits((interval.ends[1] - interval.ends[0]) / 2) : 4;
     return `${figure(interval.mean, digits)} ${spreadText(interval, digits)}`;
   })]);
   element.replaceChildren(figuresTable(heads, lines, "Scores by subject"));
@@ -25,8 +30,5 @@ async function drawSubjects(element, shown) {
 
 if (subjects.length) {
   const element = document.getElementById("subjects-table");
-  const few = subjects.filter(([, questions]) => questions.length < FEW_ITEMS);
-  document.getElementById("few-subjects").textContent = few.length
-    ? `Subjects with fewer than ${FEW_ITEMS} ${WORDS.questions}: ${counted(few.length)} of ${counted(subjects.length)}.` : "";
   drawWhenSeen(element, () => drawSubjects(element, runsInOrder()));
 }
