@@ -203,7 +203,7 @@ def test_figures_of_runs_count_answers_and_have_intervals_if_questions_have_seve
 @pytest.mark.parametrize(
     ("ranked", "message"),
     [
-        ([], None),
+        ([], ("", "No run has a rank.")),
         ([("a", (1, 1))], ("a", " is the only ranked run; its score is 0.5000.")),
         ([("a", (1, 1)), ("b", (2, 2))], ("a", " leads: it is better than every other run.")),
         ([("a", (1, 2)), ("b", (1, 2))], ("a", " has the highest score; it is better than all but 1 other run.")),

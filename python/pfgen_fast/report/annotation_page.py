@@ -42,6 +42,8 @@ def sheet_page(sheet: Sheet) -> Iterator[str]:
     }
     return page_text(
         "annotation.html.jinja",
+        generator="pfgen-fast annotate",
+        headline=f"{len(sheet.items):,} items for {sheet.annotator}",
         style="annotation.css",
         scripts=_SCRIPTS,
         language=sheet.language,

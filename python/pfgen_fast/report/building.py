@@ -6,12 +6,12 @@ Like the report of runs, it is a single file. Untrusted text in it is escaped, o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..base.errors import BuildError
-from ..base.untrusted_text import in_one_line
+from ..base.untrusted_text import counted, in_one_line
 from ..build.pipeline import Branch, Built, building_alone, records
 from ..build.stages import examples
 from ..scoring.scorer import Scorer
@@ -44,6 +44,8 @@ def write_building_report(
             described.append(_described(branch, scorer))
         page = page_text(
             "building.html.jinja",
+            generator="pfgen-fast suite build",
+            headline=_headline(described),
             style="building.css",
             scripts=("charts.js", "building.js"),
             suite=Path(scorer.suite.name).name,
@@ -56,6 +58,11 @@ def write_building_report(
         )
         write_page(path, page)
     return path
+
+
+def _headline(described: Sequence[dict[str, Any]]) -> str:
+    n_raw, n_chosen = (sum(branch["stages"][at]["n"] for branch in described) for at in (0, -1))
+    return f"{n_chosen:,} of {n_raw:,} answers became the {counted(len(described), 'reference set')} of a suite."
 
 
 def _described(branch: Branch, scorer: Scorer) -> dict[str, Any]:

@@ -62,9 +62,12 @@ def write_finding(finding: Finding, folder: Path) -> list[Path]:
 def _page(finding: Finding, files: dict[str, bytes]) -> str:
     page = page_text(
         "finding.html.jinja",
+        generator=f"pfgen-fast {finding.name}",
+        headline=finding.first[0],
         style="finding.css",
         scripts=("sorting.js", "finding.js"),
         finding=finding,
+        sentences=finding.first[1:],
         notes=finding.shown_notes,
         heat_maps=[picture for picture in finding.pictures if isinstance(picture.chart, HeatMap)],
         level_of=level_of,

@@ -50,7 +50,9 @@ class LiveReport:
 
     def write_waiting(self) -> None:
         """Writes a page that loads itself again until the report replaces it."""
-        text = page_text("waiting.html.jinja", generator=GENERATOR, style="", scripts=("waiting.js",))
+        text = page_text(
+            "waiting.html.jinja", generator=GENERATOR, headline="Reading results …", scripts=("waiting.js",)
+        )
         write_page(self.folder / PAGE, text)
 
     def write(self, track: Track[Any] = untracked) -> None:

@@ -110,11 +110,11 @@ def about_page(
     }
 
 
-def headline(overview: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The name of the best run, and the sentence that goes on from there; None if no run has a rank."""
+def headline(overview: Mapping[str, Any]) -> tuple[str, str]:
+    """The name of the best run, and the sentence that goes on from there; the name is empty if no run has a rank."""
     ranked, words = [run for run in overview["runs"] if run["rank"] is not None], overview["words"]
     if not ranked:
-        return None
+        return "", f"No {words['run']} has a rank."
     best = ranked[0]
     name = best["name"] if len({run["title"] for run in ranked[:2]}) < len(ranked[:2]) else best["title"]
     if len(ranked) == 1:

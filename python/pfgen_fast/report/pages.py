@@ -41,16 +41,18 @@ T = TypeVar("T")
 def page_text(
     name: str,
     *,
-    style: str,
-    scripts: Iterable[str],
-    generator: str = "",
+    generator: str,
+    headline: str,
+    style: str = "",
+    scripts: Iterable[str] = (),
     loads_scripts: bool = False,
     asks_server: bool = False,
     **values: Any,
 ) -> Iterator[str]:
     """Yields the text of a page in pieces, from a template, a style, scripts and values.
 
-    The style and the scripts follow those of all pages. The policy of the page allows no other code.
+    The generator is the command that writes the page; the headline, which sites repeat, is what the page found, in one
+    sentence. The style and the scripts follow those of all pages. The policy of the page allows no other code.
     """
     css = "".join(source(name) for name in ("report.css", style) if name)
     code = {"early_script": source("theme.js"), "script": "".join(map(source, ("page.js", "saving.js", *scripts)))}
@@ -66,7 +68,9 @@ def page_text(
     )
     embedded = {key: markup(text) for key, text in {"style": css, "policy": policy, **code}.items()}
     template = _environment().get_template(name)
-    pieces: Iterator[str] = template.generate(version=__version__, generator=generator, **values, **embedded)
+    pieces: Iterator[str] = template.generate(
+        version=__version__, generator=generator, headline=headline, **values, **embedded
+    )
     return pieces
 
 

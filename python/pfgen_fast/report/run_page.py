@@ -154,14 +154,16 @@ class _Page:
 def of_overview(overview: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the template that follow from the overview."""
     runs = overview["runs"]
+    leader, sentence = headline(overview)
     return {
         **{key: overview.get(key) for key in ("runs", "words", "columns", "digits", "sweep", "target")},
         "has_answers": overview["has_answers"],
         "has_parts": overview["has_parts"],
         "n_questions": len(overview["questions"]),
         "has_subjects": any(question["subject"] for question in overview["questions"]),
-        "headline": headline(overview),
-        "headline_key": next((run["name"] for run in runs if run["rank"] is not None), ""),
+        "headline": leader + sentence,
+        "leader": leader,
+        "leader_key": next((run["name"] for run in runs if run["rank"] is not None), ""),
         "place": _scale(runs),
         "overview": markup(page_json(overview)),
     }

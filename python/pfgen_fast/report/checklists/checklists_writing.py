@@ -134,6 +134,7 @@ class _Page:
             style="checklists.css",
             scripts=_SCRIPTS,
             generator=_GENERATOR,
+            headline=f"Checklists: {scores.suite.name}",
             loads_scripts=bool(files),
             suite=scores.suite,
             scores=scores,

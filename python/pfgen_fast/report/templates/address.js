@@ -72,15 +72,3 @@ document.addEventListener("click", (event) => {
   target.scrollIntoView();
   target.focus({ preventScroll: true });
 });
-
-for (const button of document.querySelectorAll(".copy-link")) {
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(location.href);
-      button.textContent = location.protocol === "file:" ? "Copied; works only where this file is (pfgen-fast report --serve gives one for this machine)" : "Copied";
-    } catch {
-      button.textContent = "Copy it from the address bar";
-    }
-    setTimeout(() => { button.textContent = "Copy link"; }, 3000);
-  });
-}

@@ -84,3 +84,27 @@ const LOOKS = [
   { symbol: "square", character: "■", color: "#12a37f" }, { symbol: "triangle-up", character: "▲", color: "#b05cd6" },
   { symbol: "cross", character: "✚", color: "#d6455d" }, { symbol: "x", character: "✖", color: "#7a8699" },
 ];
+
+for (const button of document.querySelectorAll(".copy-link")) {
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      button.textContent = location.protocol === "file:" ? "Copied; works only where this file is (pfgen-fast report --serve gives one for this machine)" : "Copied";
+    } catch {
+      button.textContent = "Copy it from the address bar";
+    }
+    setTimeout(() => { button.textContent = "Copy link"; }, 3000);
+  });
+}
+
+const keysDialog = document.getElementById("keys");
+for (const button of document.querySelectorAll(".show-keys")) {
+  const showKeys = () => { if (!keysDialog.open) keysDialog.showModal(); };
+  button.addEventListener("click", showKeys);
+  keysDialog.querySelector("button").addEventListener("click", () => keysDialog.close());
+  addEventListener("keydown", (event) => {
+    if (event.key !== "?" || event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
+    showKeys();
+    event.preventDefault();
+  });
+}

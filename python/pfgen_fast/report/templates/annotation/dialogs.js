@@ -3,7 +3,6 @@
 const wide = matchMedia("(min-width: 64rem) and (min-height: 30rem)");
 const guideline = document.getElementById("guideline");
 const list = document.getElementById("list"), listFilter = document.getElementById("list-filter");
-const keysDialog = document.getElementById("keys");
 
 for (const button of document.querySelectorAll("dialog .close")) button.addEventListener("click", () => button.closest("dialog").close());
 

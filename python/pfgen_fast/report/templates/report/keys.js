@@ -1,8 +1,4 @@
-// The keys of the report page, and the order of the runs and questions that steps.js leads through.
-
-const keysDialog = document.getElementById("keys");
-for (const button of document.querySelectorAll(".show-keys")) button.addEventListener("click", () => keysDialog.showModal());
-keysDialog.querySelector("button").addEventListener("click", () => keysDialog.close());
+// The order of the runs and questions that steps.js leads through.
 
 /** The steps of the open view; see steps.js. */
 function steps() {
@@ -17,12 +13,6 @@ function moveInTable(by) {
   const at = links.indexOf(document.activeElement);
   (links[at + by] ?? links[at] ?? links[0])?.focus();
 }
-
-addEventListener("keydown", (event) => {
-  if (event.key !== "?" || event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea") || keysDialog.open) return;
-  keysDialog.showModal();
-  event.preventDefault();
-});
 
 // Esc in the search empties it, and a second time leaves it.
 search.addEventListener("keydown", (event) => {
