@@ -240,15 +240,6 @@ class WideStates::Sums {
   PerSet<std::uint64_t> sums_{};
 };
 
-// The highest level of each set among three neighbours: `highest[i]` is for `levels[i]` and the two after it.
-inline void take_highest(std::span<const WideStates::Levels> levels, std::span<WideStates::Levels> highest) noexcept {
-  for (std::size_t i = 0; i < highest.size(); ++i) {
-    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
-      highest[i].of_sets[set] = std::max({levels[i][set], levels[i + 1][set], levels[i + 2][set]});
-    }
-  }
-}
-
 // The document frequencies of the suffixes of up to `length` symbols, of which the longest belongs to `state`: all
 // n-grams of a state are equally frequent.
 template <class States>
@@ -261,15 +252,6 @@ typename States::Counts counts_up_to(const States& states, const typename States
   auto counts = States::share_of(of_state, length - link_depth, state.depth() - link_depth);
   counts += linked;
   return counts;
-}
-
-// The state that holds the suffix of `length` symbols, at least 1; `state` holds one at least that long.
-template <class States>
-const typename States::State& suffix_state(const States& states, const typename States::State& state,
-                                           std::uint32_t length) noexcept {
-  const auto* suffix = &state;
-  while (suffix->link_depth() >= length) suffix = &states[suffix->link_place().state];
-  return *suffix;
 }
 
 // The state of a walk over a text: the longest suffix of the read symbols that is an n-gram of the references.
@@ -289,6 +271,24 @@ Cursor read_symbol(const States& states, Cursor cursor, Symbol symbol) noexcept 
   }
   cursor.matched = std::min(cursor.matched + 1, states[cursor.place.state].depth());
   return cursor;
+}
+
+// Of "^answer$", the 3-grams that hold a mark (docs/scoring.md, section 3). Calls `put(end, state)` for those that the
+// references contain; each ends with the symbol of the number `end`, the last with the one behind the answer. `^` and
+// `$` are ordinary characters here. Where an answer is cut, its assumed end is after all positions that can raise a
+// score.
+template <class States, class Symbols, class Put>
+void for_each_marked_trigram(const Alphabet& alphabet, const States& states, const Symbols& symbols, const Put& put) {
+  const std::size_t n = symbols.size();
+  const auto look_up = [&](std::size_t last, Symbol a, Symbol b, Symbol c) {
+    const Cursor end = read_symbol(states, read_symbol(states, read_symbol(states, {}, a), b), c);
+    if (end.matched >= 3) put(last, states[end.place.state]);
+  };
+  if (n == 0) return;
+  const Symbol begin = alphabet.symbol_of(U'^');
+  const Symbol end = alphabet.symbol_of(U'$');
+  if (begin != kUnknown) look_up(1, begin, symbols[0], n == 1 ? end : symbols[1]);
+  if (n >= 2 && end != kUnknown) look_up(n, symbols[n - 2], symbols[n - 1], end);
 }
 
 }  // namespace pfgen

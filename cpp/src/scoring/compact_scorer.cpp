@@ -6,7 +6,6 @@
 #include "formulas/fluency.hpp"
 #include "formulas/lengths.hpp"
 #include "formulas/truthfulness.hpp"
-#include "scoring/marked_trigrams.hpp"
 #include "system/prefetch.hpp"
 #include "system/simd.hpp"
 
@@ -46,37 +45,22 @@ Bytes highest_levels(Bytes a, Bytes b) noexcept {
 // Symbols and pairs that were there before are found on the way; in profile paper nothing counts as repeated.
 void CompactScorer::take_symbols(CompactLane& lane, CompactMemory& memory) const {
   const Alphabet& alphabet = group_->index().alphabet();
-  if (memory.seen_in.size() <= alphabet.size() || ++memory.n_answers == 0) {
-    memory.seen_in.assign(std::max(memory.seen_in.size(), alphabet.size() + 1), 0);
-    memory.n_answers = 1;
-  }
-  memory.latest.fill(0);
+  SeenSymbols::Reader seen = memory.seen.begin(alphabet.size());
   const std::size_t n = std::min(lane.code_points.size(), UsualLengths::limit + 1);
   // Local copies: the compiler must assume that writing a number may change any other object.
   const char32_t* const code_points = lane.code_points.data();
   std::uint16_t* symbols = lane.symbols();
   std::uint16_t* const counted = lane.counted.data();
-  std::uint16_t* const seen_in = memory.seen_in.data();
-  std::uint8_t* const latest = memory.latest.data();
   std::uint8_t* const earlier = lane.earlier.data() + 1;
   std::uint8_t* const repeated = lane.repeated.data() + 1;
-  const std::uint16_t n_answers = memory.n_answers;
   const bool is_paper = is_paper_;
   if (is_paper) *symbols++ = alphabet.entry_of(kBeginMark).short_symbol();
-  std::uint32_t before = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const Alphabet::Entry entry = alphabet.entry_of(code_points[i]);
     const std::uint16_t symbol = entry.short_symbol();
     symbols[i] = symbol;
     counted[i] = static_cast<std::uint16_t>(entry.counted(is_paper));
-    repeated[i] = static_cast<std::uint8_t>(seen_in[symbol] == n_answers);
-    seen_in[symbol] = n_answers;
-    const std::uint32_t product = symbol * 0x9E3779B1U;
-    static_assert(CompactMemory::kPairs == std::size_t{1} << (32 - 22));
-    std::uint8_t& behind = latest[(product + before) >> 22];
-    before = product >> 9;
-    earlier[i] = behind;
-    behind = static_cast<std::uint8_t>(i + 1);
+    seen.read(i, symbol, repeated[i], earlier[i]);
   }
   lane.n = n;
   if (is_paper) {
@@ -91,19 +75,24 @@ void CompactScorer::take_symbols(CompactLane& lane, CompactMemory& memory) const
 void CompactScorer::score(CompactLane& lane, CompactMemory& memory) const {
   Positions partial{}, candidates{};
   take_positions(lane, memory, partial, candidates);
-  for_each_bit(partial, [&](std::size_t i) { prefetch(&link_of(lane.states[i + 1])); });
-  find_repeats(lane, candidates, memory);
+  for_each_bit(partial, [&](std::size_t i) { prefetch(&(*states_)[lane.states[i + 1].link_place().state]); });
+  memory.repeats.find(
+      *states_, lane.symbols(), lane.matched.data(), lane.earlier.data(),
+      [&](const auto& visit) { for_each_bit(candidates, visit); },
+      [](const auto* a, const auto* b, std::uint32_t) { return n_common(a, b); });
   for_each_bit(partial, [&](std::size_t i) {
-    memory.contributions[i] -= longer_counts(lane.states[i + 1], lane.matched[i + 1]);
+    const State& state = lane.states[i + 1];
+    memory.contributions[i] -= state.counts - counts_up_to(*states_, state, lane.matched[i + 1]);
   });
-  for (std::size_t k = 0; k < memory.n_repeats; ++k) prefetch(&link_of(*memory.repeats[k].state));
+  memory.repeats.prefetch_links(*states_);
   if (!is_paper_) {
     for_each_marked_trigram(
         group_->index().alphabet(), *states_, std::span(lane.symbols(), lane.n),
         [&](std::size_t end, const State& state) { memory.trigrams[end] = state.levels().of_sets; });
   }
   const PerSet<double> truthfulness_of = truthfulness(lane, memory);
-  subtract_repeats(lane, memory);
+  memory.repeats.subtract(*states_, lane.symbols(), group_->index().symbol_counts<CompactStates>().data(),
+                          memory.contributions.data());
   const PerSet<double> fluency_of = fluency(lane, memory);
   for (std::size_t s = 0; s < group_->n_sets(); ++s) {
     lane.sets.push_back({fluency_of[s] / group_->baseline(s), truthfulness_of[s]});
@@ -146,64 +135,6 @@ void CompactScorer::take_positions(CompactLane& lane, CompactMemory& memory, Pos
     candidates[i / 64] |= (was_there & ~was_no_pair) << i % 64;
   }
   zero.store(trigrams + n);
-}
-
-// Finds the longest n-gram of two or more symbols at each position that was there before in the answer. Its state is
-// read forwards from the root, or from the state of the repeat that it continues.
-void CompactScorer::find_repeats(const CompactLane& lane, const Positions& candidates, CompactMemory& memory) const {
-  const std::uint16_t* const symbols = lane.symbols();
-  CompactMemory::Repeat* const repeats = memory.repeats.data();
-  std::size_t n = 0;
-  std::size_t last = 0;  // position behind the repeat before
-  std::uint32_t last_length = 1;
-  for_each_bit(candidates, [&](std::size_t i) {
-    const std::uint32_t most = std::min<std::uint32_t>(lane.matched[i + 1], (last == i ? last_length : 1) + 1);
-    std::uint32_t behind = lane.earlier[i + 1];
-    std::uint32_t length = 0;
-    do {
-      length = std::max(length, std::min(n_common(symbols + i, symbols + behind - 1), behind));
-      behind = lane.earlier[behind];
-    } while (length < most && behind != 0);
-    length = std::min(length, most);
-    repeats[n] = {static_cast<std::uint32_t>(i), length, nullptr};
-    const bool is_repeat = length >= 2;
-    n += std::size_t{is_repeat};
-    last = is_repeat ? i + 1 : last;
-    last_length = is_repeat ? length : last_length;
-  });
-  memory.n_repeats = n;
-  Place place;
-  std::uint32_t expected = 0;  // position and length of a repeat that continues the one before
-  for (std::size_t k = 0; k < n; ++k) {
-    const std::uint32_t i = repeats[k].position, length = repeats[k].length;
-    if (length > 2 && (i << 8 | length) != expected) {
-      place = {};
-      for (std::size_t j = i + 1 - length; j < i; ++j) place = states_->edge(place.base + symbols[j]).place();
-    }
-    const std::uint32_t base = length == 2 ? states_->edge(symbols[i - 1]).place().base : place.base;
-    place = states_->edge(base + symbols[i]).place();
-    expected = (i + 1) << 8 | (length + 1);
-    repeats[k].state = &(*states_)[place.state];
-    prefetch(repeats[k].state);
-  }
-}
-
-// Its suffixes were there before too, and the single symbol is subtracted already.
-void CompactScorer::subtract_repeats(const CompactLane& lane, CompactMemory& memory) const {
-  const std::uint64_t* const of_symbols = group_->index().symbol_counts<CompactStates>().data();
-  for (std::size_t k = 0; k < memory.n_repeats; ++k) {
-    const auto& [i, length, state] = memory.repeats[k];
-    memory.contributions[i] += of_symbols[lane.symbols()[i]] - state->counts + longer_counts(*state, length);
-  }
-}
-
-const CompactScorer::State& CompactScorer::link_of(const State& state) const noexcept {
-  return (*states_)[state.link_place().state];
-}
-
-std::uint64_t CompactScorer::longer_counts(const State& state, std::uint32_t length) const noexcept {
-  return CompactStates::share_of(state.counts - link_of(state).counts, state.depth() - length,
-                                 state.depth() - state.link_depth());
 }
 
 PerSet<double> CompactScorer::fluency(const CompactLane& lane, const CompactMemory& memory) const {

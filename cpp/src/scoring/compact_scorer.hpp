@@ -4,34 +4,53 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "index/references.hpp"
 #include "pfgen/constants.hpp"
-#include "scoring/compact_lane.hpp"
+#include "scoring/lanes.hpp"
+#include "scoring/repeats.hpp"
+#include "system/simd.hpp"
 
 namespace pfgen {
+
+// An answer in progress. It has at most kMostSymbols symbols, so the memory of all is fixed; behind its symbols there
+// is room for whole blocks of sixteen numbers.
+struct CompactLane : LaneParts {
+  using States = CompactStates;
+  using Symbol = std::uint16_t;
+  using Stored = CompactStates::State;  // a copy, so that scoring need not look it up
+
+  static constexpr std::size_t kMostSymbols = Lengths().limit + 3;  // with the marks of profile paper
+  static constexpr std::size_t kRoom = (kMostSymbols + simd::kBytes) / simd::kBytes * simd::kBytes + simd::kBytes;
+  static constexpr std::size_t kMostStates = kRoom + kMostSymbols / kMaxOrder * kPast;
+
+  // The symbols follow as many zeros as repeats are compared with at once.
+  std::array<Symbol, simd::kBytes + kRoom> zeros_and_symbols{};
+  std::array<std::uint16_t, kRoom> counted;            // of each code point: all bits or none
+  std::array<std::uint8_t, kMostStates> matched;       // the longest n-gram after so many symbols
+  alignas(64) std::array<Stored, kMostStates> states;  // that holds it
+  // Of each symbol, from number 1 on: what SeenSymbols tells.
+  std::array<std::uint8_t, kRoom> repeated;
+  std::array<std::uint8_t, kRoom> earlier;
+
+  static std::size_t past(std::size_t part) noexcept { return kRoom + part * kPast; }
+  static Stored stored(const Stored& state) noexcept { return state; }
+  Symbol* symbols() noexcept { return zeros_and_symbols.data() + simd::kBytes; }
+  const Symbol* symbols() const noexcept { return zeros_and_symbols.data() + simd::kBytes; }
+};
 
 // Its memory is used again for every answer.
 struct CompactMemory {
   static constexpr std::size_t kRoom = CompactLane::kRoom;
-  static constexpr std::size_t kPairs = 1024;
 
-  std::vector<std::uint16_t> seen_in;  // number of the answer that a symbol was last seen in
-  std::uint16_t n_answers = 0;
-  std::array<std::uint8_t, kPairs> latest;  // behind which symbol a pair of symbols, by its hash, was last
+  SeenSymbols seen;
   std::array<std::uint64_t, kRoom> contributions;
   std::array<std::uint8_t, kRoom> depths;
   std::array<std::uint16_t, kRoom> trigrams;  // levels of the 3-gram that ends with each symbol
   std::array<std::uint16_t, kRoom> levels;    // of each code point
-  // An n-gram of two or more symbols that ends at a position and was there before.
-  struct Repeat {
-    std::uint32_t position, length;
-    const CompactStates::State* state;
-  };
-  std::array<Repeat, kRoom> repeats;
-  std::size_t n_repeats = 0;
+  Repeats<CompactStates> repeats;
 };
+static_assert(CompactLane::kMostSymbols <= SeenSymbols::kMostSymbols);
 
 class CompactScorer {
  public:
@@ -54,11 +73,6 @@ class CompactScorer {
   using Positions = std::array<std::uint64_t, (CompactLane::kRoom + 63) / 64>;
 
   void take_positions(CompactLane& lane, CompactMemory& memory, Positions& partial, Positions& candidates) const;
-  void find_repeats(const CompactLane& lane, const Positions& candidates, CompactMemory& memory) const;
-  void subtract_repeats(const CompactLane& lane, CompactMemory& memory) const;
-  const State& link_of(const State& state) const noexcept;
-  // Of the n-grams of a state that are longer than `length`.
-  std::uint64_t longer_counts(const State& state, std::uint32_t length) const noexcept;
   PerSet<double> fluency(const CompactLane& lane, const CompactMemory& memory) const;
   PerSet<double> truthfulness(const CompactLane& lane, CompactMemory& memory) const;
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 
 #include "index/references.hpp"
-#include "scoring/answer_source.hpp"
 #include "scoring/compact_scorer.hpp"
+#include "scoring/lanes.hpp"
 #include "scoring/walker.hpp"
 #include "scoring/wide_scorer.hpp"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "index/references.hpp"
-#include "scoring/lane_parts.hpp"
+#include "scoring/lanes.hpp"
 #include "system/prefetch.hpp"
 
 namespace pfgen {

@@ -7,12 +7,22 @@
 
 #include "formulas/fluency.hpp"
 #include "formulas/truthfulness.hpp"
-#include "scoring/marked_trigrams.hpp"
 
 namespace pfgen {
+namespace {
+
+WideStates::Levels highest(const WideStates::Levels& a, const WideStates::Levels& b, const WideStates::Levels& c) {
+  WideStates::Levels levels;
+  for (std::size_t set = 0; set < kSetsPerIndex; ++set) levels.of_sets[set] = std::max({a[set], b[set], c[set]});
+  return levels;
+}
+
+}  // namespace
 
 // Up to two symbols past the last position that can raise a score, because the 3-grams over that position end there.
-void WideScorer::take_symbols(WideLane& lane, WideMemory&) const {
+// Symbols and pairs that were there before are found on the way, in an answer that is not too long for it; in profile
+// paper nothing counts as repeated.
+void WideScorer::take_symbols(WideLane& lane, WideMemory& memory) const {
   const Alphabet& alphabet = group_->index().alphabet();
   const std::size_t n = std::min(lane.code_points.size(), lengths().limit + 1);
   const bool has_end = is_paper_ && n == lane.code_points.size();
@@ -25,32 +35,42 @@ void WideScorer::take_symbols(WideLane& lane, WideMemory&) const {
   Symbol* next = lane.symbols();
   if (is_paper_) *next++ = alphabet.symbol_of(kBeginMark);
   lane.counted.resize(n);
+  lane.repeated.assign(lane.n + 1, 0);
+  lane.earlier.resize(lane.n + 1);
+  const bool has_repeats = !is_paper_ && lane.n <= SeenSymbols::kMostSymbols;
+  SeenSymbols::Reader seen = memory.seen.begin(alphabet.size());
   for (std::size_t i = 0; i < n; ++i) {
     const Alphabet::Entry entry = alphabet.entry_of(lane.code_points[i]);
     *next++ = entry.symbol();
     lane.counted[i] = entry.counted(is_paper_) & 1;
+    if (has_repeats) seen.read(i, entry.symbol(), lane.repeated[i + 1], lane.earlier[i + 1]);
   }
   if (has_end) *next++ = alphabet.symbol_of(kEndMark);
   *next = kUnknown;
 }
 
 void WideScorer::score(WideLane& lane, WideMemory& memory) const {
-  const std::span symbols(lane.symbols(), lane.n);
-  const bool is_long = symbols.size() > RepeatFinder::kMostSymbols;
-  if (is_paper_ || is_long) {
-    memory.repeat_finder.read_nothing(symbols.size());
-  } else {
-    memory.repeat_finder.read(symbols, n_known_symbols());
-  }
+  const Symbol* const symbols = lane.symbols();
   take_positions(lane, memory);
-  subtract_repeats(lane, memory);
-  if (is_long && !is_paper_) subtract_reached(lane, memory);
+  if (lane.n <= SeenSymbols::kMostSymbols) {
+    memory.repeats.find(
+        *states_, symbols, lane.matched.data(), lane.earlier.data(),
+        [&](const auto& visit) { std::ranges::for_each(memory.candidates, visit); },
+        [](const Symbol* a, const Symbol* b, std::uint32_t most) {
+          std::uint32_t n = 0;
+          while (n < most && *a-- == *b--) ++n;
+          return n;
+        });
+    memory.repeats.subtract(*states_, symbols, group_->index().symbol_counts<WideStates>().data(),
+                            memory.contributions.data());
+  } else if (!is_paper_) {
+    subtract_reached(lane, memory);
+  }
   const PerSet<double> fluency_of = fluency(lane, memory);
   if (!is_paper_) {
-    for_each_marked_trigram(group_->index().alphabet(), *states_, symbols,
-                            [&](std::size_t end, const auto& state) { memory.cover.put(end - 1, state.levels()); });
+    for_each_marked_trigram(group_->index().alphabet(), *states_, std::span(symbols, lane.n),
+                            [&](std::size_t end, const auto& state) { memory.trigrams[end + 1] = state.levels(); });
   }
-  memory.cover.finish();
   const PerSet<double> truthfulness_of = truthfulness(lane, memory);
   for (std::size_t s = 0; s < group_->n_sets(); ++s) {
     lane.sets.push_back({fluency_of[s] / group_->baseline(s), truthfulness_of[s]});
@@ -61,44 +81,36 @@ void WideScorer::score(WideLane& lane, WideMemory& memory) const {
 // there, without a repeated single symbol; and the levels of the 3-gram that ends there. The first pass computes the
 // common case for all positions, the second corrects the others. This avoids unpredictable branches.
 void WideScorer::take_positions(const WideLane& lane, WideMemory& memory) const {
-  const std::span is_repeated = memory.repeat_finder.is_repeated();
   const WideStates& states = *states_;
   const std::size_t n = lane.n;
-  const std::size_t first = is_paper_ ? 2 : 1;  // position in the marked answer of symbol 2, less 2
+  const std::size_t first = is_paper_ ? 0 : 1;  // position in the marked answer of symbol 0
   const std::span of_symbols = group_->index().symbol_counts<WideStates>();
   memory.contributions.resize(n);
   memory.partial.resize(n);
-  memory.cover.begin(n);
+  memory.candidates.resize(n);
+  memory.trigrams.assign(n + 4, {});
   WideStates::Counts* contributions = memory.contributions.data();
   std::uint16_t* partial = memory.partial.data();
-  std::size_t n_partial = 0;
+  std::uint16_t* candidates = memory.candidates.data();
+  std::size_t n_partial = 0, n_candidates = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& state = *lane.states[i + 1];
     const std::uint32_t matched = lane.matched[i + 1];
     contributions[i] = state.counts;
-    contributions[i] -=
-        of_symbols[lane.symbols()[i] & -Symbol{is_repeated[i]}];  // nothing of kUnknown, where it is not
+    const unsigned repeated = lane.repeated[i + 1];
+    contributions[i] -= of_symbols[lane.symbols()[i] & -repeated];  // nothing of kUnknown, where it is not
     partial[n_partial] = static_cast<std::uint16_t>(i);
     n_partial += static_cast<std::size_t>(state.depth() != matched);
-    if (i >= first) memory.cover.put(i - first, state.levels().masked(matched >= 3));
+    candidates[n_candidates] = static_cast<std::uint16_t>(i);
+    n_candidates += repeated & lane.repeated[i] & unsigned{lane.earlier[i + 1] != 0};
+    memory.trigrams[first + i] = state.levels().masked(matched >= 3);
     prefetch(&states[state.link_place().state]);  // for positions that the second pass corrects
   }
+  memory.candidates.resize(n_candidates);
   for (std::size_t k = 0; k < n_partial; ++k) {
     const std::size_t i = partial[k];
     contributions[i] -= lane.states[i + 1]->counts;
     contributions[i] += counts_up_to(states, *lane.states[i + 1], lane.matched[i + 1]);
-  }
-}
-
-// Subtracts the n-grams of two or more symbols that already occurred in the answer.
-void WideScorer::subtract_repeats(const WideLane& lane, WideMemory& memory) const {
-  const std::span symbols(lane.symbols(), lane.n);
-  const std::span of_symbols = group_->index().symbol_counts<WideStates>();
-  const auto matched = [&](std::size_t i) { return lane.matched[i + 1]; };
-  for (const auto [i, length] : memory.repeat_finder.longer_ones(symbols, matched)) {
-    const auto& known = suffix_state(*states_, *lane.states[i + 1], length);
-    memory.contributions[i] += of_symbols[symbols[i]];
-    memory.contributions[i] -= counts_up_to(*states_, known, length);
   }
 }
 
@@ -143,7 +155,8 @@ PerSet<double> WideScorer::truthfulness(const WideLane& lane, const WideMemory& 
   return best_prefix_truthfulness<kSetsPerIndex>(
       lengths(), positions, std::span(lane.counted).first(std::min(lane.counted.size(), lengths().limit - 1)),
       group_->n_sets(), [&](std::size_t j, PerSet<double>& totals) {
-        group_->add_support(memory.cover.at(j).masked(lane.counted[j - 1] != 0), totals);
+        const WideStates::Levels* const trigrams = &memory.trigrams[j];  // those over position j
+        if (lane.counted[j - 1] != 0) group_->add_support(highest(trigrams[0], trigrams[1], trigrams[2]), totals);
       });
 }
 
