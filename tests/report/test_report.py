@@ -19,7 +19,16 @@ from pfgen_fast import Suite
 from pfgen_fast.base.errors import TrialsError
 from pfgen_fast.base.mean_interval import mean_interval
 from pfgen_fast.report import ReportRun, pages, write_report
-from pfgen_fast.report.overview import RUN_WORDS, headline, lines, missed_keywords, overview_of, swept_values
+from pfgen_fast.report.overview import (
+    RUN_WORDS,
+    headline,
+    lines,
+    missed_keywords,
+    overview_of,
+    step_of,
+    sweep_of,
+    swept_values,
+)
 from pfgen_fast.report.safe_runs import by_score, check_run
 from pfgen_fast.runs.run_result import parse_result
 from pfgen_fast.runs.statistics.verdicts import tied_ranks
@@ -303,6 +312,37 @@ def test_all_other_parameters_are_constant_along_a_line():
     points = [{"t": t, "mode": mode} for t in (1.0, 0.5, 10.0) for mode in ("qa", "chat")]
     assert list(lines(points, "t").items()) == [("mode qa", [2, 0, 4]), ("mode chat", [3, 1, 5])]
     assert list(lines(points, "mode").items()) == [("t 0.5", [2, 3]), ("t 1", [0, 1]), ("t 10", [4, 5])]
+
+
+@pytest.mark.parametrize(
+    ("config", "name", "step"),
+    [
+        ({"model": "lab/a/checkpoint-500"}, "x", ("lab/a", 500)),
+        ({"model": "a_step_1000"}, "x", ("a", 1000)),
+        ({"model": "a/step=10k"}, "x", ("a", 10_000)),
+        ({"model": "a/global_step_20-merged"}, "x", ("a-merged", 20)),
+        ({"model": "a", "revision": "step3000"}, "x", ("a", 3000)),
+        ({"model": "a", "step": 7}, "a/abc", ("a", 7)),
+        (None, "a/checkpoint-500/c58fe0f", ("a", 500)),
+        ({"model": "checkpoint-5"}, "x", ("step", 5)),
+        *(({"model": model}, model, None) for model in ("stepfun/step-3.5", "footstep-3", "gpt-4o", "step-by-step")),
+    ],
+)
+def test_a_step_is_a_parameter_or_in_a_name(config, name, step):
+    assert step_of(config, name) == step
+
+
+def test_runs_of_a_series_are_a_line_over_steps_beside_other_runs():
+    models = ("a/checkpoint-2", "b", "a/checkpoint-10", "a/checkpoint-1", "c/checkpoint-1")
+    shown = sweep_of([(f"{model}/abc", {"model": model, "mode": "qa", "n": len(model)}) for model in models])
+    (parameter,) = shown["parameters"]
+    assert (parameter["name"], parameter["values"]) == ("step", [1, 2, 10])
+    assert parameter["points"] == [2, None, 10, 1, 1]
+    assert parameter["lines"] == [{"name": "a", "runs": [3, 0, 2]}]
+    configs = [{"model": f"a/checkpoint-{step}", "mode": mode} for step in (1, 2) for mode in ("qa", "chat")]
+    by_mode = sweep_of([("x", config) for config in configs])["parameters"][0]["lines"]
+    assert by_mode == [{"name": "a, mode qa", "runs": [0, 2]}, {"name": "a, mode chat", "runs": [1, 3]}]
+    assert sweep_of([("a/checkpoint-1", None), ("b", None)]) is None
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,10 +14,10 @@ from ..base.errors import PfgenError
 from ..base.mean_interval import MeanInterval, mean_interval
 from ..base.table import Column
 from ..base.untrusted_text import in_one_line
-from ..runs.leaderboard import ranks
+from ..runs.leaderboard import model_of, ranks
 from ..runs.statistics.paired_tests import MIN_QUESTIONS, TESTS
 from ..runs.statistics.verdicts import SENTENCES, tied_ranks
-from ..runs.trial_intervals import TrialScores
+from ..runs.trial_intervals import Interval, TrialScores
 from ..runs.trials import RunFolder
 from ..scoring.scorer import Scorer
 from ..suite.rules import PARTS
@@ -50,6 +51,13 @@ _MAX_SWEPT, _MAX_SWEPT_VALUES, _MAX_SWEEP = 4, 30, 500
 # These may follow from other parameters: a model's name may be derived from them, the stop texts depend on the mode.
 _MAY_FOLLOW = ("model", "stop")
 _NOT_THERE = "–"
+STEP = "step"
+"""The parameter of checkpoints on the axis of a sweep."""
+
+_STEP_IN_NAME = re.compile(
+    r"(?<![^\W_])(?:global[-_])?(?:checkpoint|ckpt|steps?|iter(?:ation)?)[-_= ]?([0-9]{1,12})(k?)(?![^\W_]|\.[0-9])",
+    re.I,
+)
 
 Settings = dict[str, float | str]
 """The swept parameters of a run, as numbers and bounded texts."""
@@ -80,7 +88,9 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
             )
             for known in [[score for score in exact if score is not None]]
         ],
-        "sweep": _sweep(runs),
+        "sweep": sweep_of(
+            [(run.name, run.source.result.config) for run in runs], [run.source.intervals for run in runs]
+        ),
         "target": " or ".join(dict.fromkeys(question.target_shown for question in suite)),
         **about_page(RUN_WORDS, RUN_COLUMNS, has_answers=True),
     }
@@ -219,26 +229,89 @@ def _figures(run: CheckedRun) -> dict[str, Any]:
 # --- sweeps
 
 
-def _sweep(runs: Sequence[CheckedRun]) -> dict[str, Any] | None:
-    """The lines over each parameter in which the runs differ; None if they are not a sweep."""
-    swept = swept_values([run.source.result.config for run in runs])
-    if swept is None:
+def sweep_of(
+    runs: Sequence[tuple[str, Mapping[str, Any] | None]], intervals: Sequence[Mapping[str, Interval]] = ()
+) -> dict[str, Any] | None:
+    """The lines over steps and over each parameter in which runs (names, configs) differ; None without lines."""
+    steps = [step_of(config, name) for name, config in runs]
+    configs = [
+        config if step is None else {**(config or {}), "model": step[0], STEP: step[1]}
+        for step, (_, config) in zip(steps, runs, strict=True)
+    ]
+    swept = swept_values(configs)
+    points: list[dict[str, Any]] = [
+        {**values, STEP: step and float(step[1])}
+        for step, values in zip(steps, swept or [Settings()] * len(runs), strict=True)
+    ]
+    over_step = series_of(steps, configs)
+    by_parameter = {STEP: over_step} if over_step else {}
+    for key in swept[0] if swept else ():
+        grouped = lines(swept or (), key)
+        if not over_step or (key not in (STEP, "model") and max(map(len, grouped.values())) > 1):
+            by_parameter[key] = grouped
+    if not by_parameter:
         return None
     return {
         "parameters": [
             {
-                "name": parameter,
-                "values": _axis(swept, parameter),
-                "points": [values[parameter] for values in swept],
-                "lines": [{"name": name, "runs": numbers} for name, numbers in lines(swept, parameter).items()],
+                "name": key,
+                "values": _axis([values for values in points if values[key] is not None], key),
+                "points": [values[key] for values in points],
+                "lines": [{"name": name, "runs": numbers} for name, numbers in grouped.items()],
             }
-            for parameter in swept[0]
+            for key, grouped in by_parameter.items()
         ],
-        "names": [_settings_in_words(values) for values in swept],
-        "intervals": [
-            {metric: interval.half_width for metric, interval in run.source.intervals.items()} for run in runs
-        ],
+        "names": [_settings_in_words(values) for values in swept] if swept else [name for name, _ in runs],
+        "intervals": [{metric: interval.half_width for metric, interval in own.items()} for own in intervals],
     }
+
+
+def step_of(config: Mapping[str, Any] | None, name: str) -> tuple[str, int] | None:
+    """The series of a checkpoint and its step; None for a run without a step.
+
+    The step is the parameter `step`, or follows a word such as `checkpoint-` or `step=` in the name of the model or of
+    the run, or in the parameters `path` and `revision`. The series is the name of the model without the step.
+    """
+    model, config = model_of(config, name), config or {}
+    in_model, step = _STEP_IN_NAME.search(model), config.get(STEP)
+    if type(step) is not int:
+        texts = (model, name, *(str(config.get(key, "")) for key in ("path", "revision")))
+        match = next(filter(None, map(_STEP_IN_NAME.search, texts)), None)
+        if match is None:
+            return None
+        step = int(match[1]) * (1000 if match[2] else 1)
+    if in_model is None:
+        return model, step
+    rest = model[in_model.end() :]
+    series = model[: in_model.start()].rstrip("/-_.= ") + ("" if rest.startswith("/") else rest)
+    return series or STEP, step
+
+
+def series_of(
+    steps: Sequence[tuple[str, int] | None], configs: Sequence[Mapping[str, Any] | None]
+) -> dict[str, list[int]]:
+    """The runs of each series with at least two steps, by step; runs of one step are on lines of their own.
+
+    The name of such a line has the parameters in which the runs of a step differ.
+    """
+    by_step: dict[tuple[str, int], list[int]] = {}
+    for number, step in enumerate(steps):
+        if step is not None:
+            by_step.setdefault(step, []).append(number)
+    settings = [{in_one_line(key): _plain(value) for key, value in (config or {}).items()} for config in configs]
+    differing: dict[str, dict[str, None]] = {}
+    for (series, _), numbers in by_step.items():
+        for key in chain.from_iterable(settings[number] for number in numbers):
+            if len({settings[number].get(key) for number in numbers}) > 1:
+                differing.setdefault(series, {})[key] = None
+    named: dict[str, list[int]] = {}
+    for (series, _), numbers in sorted(by_step.items()):
+        for number in numbers:
+            own = {key: settings[number].get(key, _NOT_THERE) for key in differing.get(series, ())}
+            named.setdefault(in_one_line(", ".join(filter(None, (series, _settings_in_words(own)))), 200), []).append(
+                number
+            )
+    return {name: numbers for name, numbers in named.items() if len({steps[number] for number in numbers}) > 1}
 
 
 def swept_values(configs: Sequence[Mapping[str, Any] | None]) -> list[Settings] | None:
@@ -302,15 +375,18 @@ def _settings_in_words(values: Settings) -> str:
 
 
 def with_intervals(runs: Sequence[tuple[Path, ReportRun]], suite: Suite) -> list[ReportRun]:
-    """The runs, each given with its result.json; runs of a sweep get intervals from their trials."""
-    if swept_values([run.result.config for _, run in runs]) is None:
-        return [run for _, run in runs]
-    scorer = Scorer(suite)
+    """The runs, each given with its result.json; runs on lines of a sweep get intervals from their trials."""
+    sweep = sweep_of([(run.name, run.result.config) for _, run in runs]) or {"parameters": []}
+    swept = {number for parameter in sweep["parameters"] for line in parameter["lines"] for number in line["runs"]}
+    scorer = Scorer(suite) if swept else None
     with_scores = []
-    for path, run in runs:
-        try:
-            scores = TrialScores.of(RunFolder(path.parent, None), scorer)
-        except PfgenError:  # a result can be reported without its trials
-            scores = TrialScores(scorer)
-        with_scores.append(replace(run, intervals=scores.intervals() if scores.n_trials else {}))
+    for number, (path, run) in enumerate(runs):
+        intervals: Mapping[str, Interval] = {}
+        if scorer is not None and number in swept:
+            try:
+                scores = TrialScores.of(RunFolder(path.parent, None), scorer)
+                intervals = scores.intervals() if scores.n_trials else {}
+            except PfgenError:  # a result can be reported without its trials
+                pass
+        with_scores.append(replace(run, intervals=intervals))
     return with_scores

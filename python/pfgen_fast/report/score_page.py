@@ -15,7 +15,7 @@ from ..base.untrusted_text import in_one_line
 from ..runs.items.item_table import ItemScores
 from ..runs.items.ranking import Compared, compared_models, rank_models
 from .answers import packed
-from .overview import about_page, shown_interval
+from .overview import about_page, shown_interval, sweep_of
 from .pages import markup, page_text, write_page
 from .run_page import GENERATOR, SCRIPTS, of_overview
 
@@ -124,7 +124,7 @@ def _overview(scores: ItemScores, compared: Compared) -> dict[str, Any]:
             for item, subject in zip(_distinct(table.items), subjects, strict=True)
         ],
         "runs": runs,
-        "sweep": None,
+        "sweep": sweep_of([(run["name"], None) for run in runs]),
         **about_page(words, columns, digits["score"], is_share=ranking.is_binary),
         "single_trials": [
             key
