@@ -113,6 +113,7 @@ def test_six_runs_are_compared_and_an_unknown_answer_is_named_in_the_dialog(open
     compared = "..".join(f"org/{name}/1" for name in "cadfbe")
     tab = open_tab(path, f"#compare={compared}", viewport={"width": 390, "height": 844})
     assert tab.page.locator(".compared li").count() == 6
+    tab.page.get_by_text("Figures", exact=True).click()
     lines = tab.page.get_by_role("region", name="Figures of the runs").locator("tbody tr")
     assert lines.nth(1).inner_text().startswith("B\t0.9000\n-0.0200 (")
     assert tab.page.evaluate("dialog.scrollWidth") == 390

@@ -333,7 +333,7 @@ TABS = {
         ("#search=nowhere", "#none", 900),
         ("#run=org/alpha/1&question=Q02", "#details-body .answer", 900),
         ("#question=Q02", "#details-body .answer", 900),
-        ("#compare=org/alpha/1..org/beta/1&question=Q02", "#details-body .opened .answer", 900),
+        ("#compare=org/alpha/1..org/beta/1&question=Q02", ".brushed .answer", 900),
     ],
 )
 def test_axe_finds_nothing(open_tab, path, fragment, ready, height):

@@ -251,6 +251,7 @@ def sweep_of(
             by_parameter[key] = grouped
     if not by_parameter:
         return None
+    half_widths = [{metric: interval.half_width for metric, interval in own.items()} for own in intervals]
     return {
         "parameters": [
             {
@@ -262,7 +263,9 @@ def sweep_of(
             for key, grouped in by_parameter.items()
         ],
         "names": [_settings_in_words(values) for values in swept] if swept else [name for name, _ in runs],
-        "intervals": [{metric: interval.half_width for metric, interval in own.items()} for own in intervals],
+        "intervals": half_widths,
+        # bands are intervals over trials if one is known
+        "over": "trials" if any(own.get("score") is not None for own in half_widths) else "questions",
     }
 
 

@@ -18,7 +18,7 @@ from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from . import pages
 from .answers import packed, packed_answers, packed_trial_answers
-from .overview import FLUENT, UNHELPFUL, headline, missed_keywords, overview_of
+from .overview import FLUENT, STEP, UNHELPFUL, headline, missed_keywords, overview_of
 from .pages import markup, page_json, page_text, write_bounded_page, write_page_folder
 from .safe_runs import N_SHOWN, ReportRun, by_score, check_run
 
@@ -34,7 +34,7 @@ _OVERVIEW = (
     "subjects",
     "sweep",
 )
-_VIEWS = ("answers", "question_table", "questions", "run_view", "question_view", "comparison", "search")
+_VIEWS = ("answers", "question_table", "questions", "run_view", "question_view", "differences", "comparison", "search")
 SCRIPTS = (
     *("unpacking.js", "charts.js", "report/state.js", "address.js", "dialog.js"),
     *(f"report/{name}.js" for name in (*_OVERVIEW, *_VIEWS, "keys")),
@@ -160,6 +160,7 @@ def of_overview(overview: Mapping[str, Any]) -> dict[str, Any]:
         "has_answers": overview["has_answers"],
         "has_parts": overview["has_parts"],
         "n_questions": len(overview["questions"]),
+        "sweep_title": "Steps" if overview["sweep"] and overview["sweep"]["parameters"][0]["name"] == STEP else "Sweep",
         "has_subjects": any(question["subject"] for question in overview["questions"]),
         "headline": leader + sentence,
         "leader": leader,

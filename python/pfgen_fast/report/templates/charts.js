@@ -273,6 +273,12 @@ function drawSoon() {
   drawSoon.timer = setTimeout(drawStale, 100);
 }
 
+/** Draws an element again, whose content has changed. */
+function drawAgain(element) {
+  stale.add(element);
+  drawStale();
+}
+
 addEventListener("beforeprint", () => drawStale(true));
 
 // ---- Small charts of a table or a list
@@ -284,21 +290,20 @@ function percentOf(values) {
   return (value) => `${(high > low ? (value - low) / (high - low) * 100 : 50).toFixed(2)}%`;
 }
 
-/** A line of some values, as high as a text; null interrupts it. Its label says its first, last, lowest and highest value. */
-function sparkline(values, { digits = 3, label = "" } = {}) {
+/** A line of some values, as high as a text; null interrupts it. Its label says its first, last, lowest and highest value; one is marked, by default the last. */
+function sparkline(values, { digits = 3, label = "", marked } = {}) {
   const known = values.map((value, x) => [x, value]).filter(([, y]) => Number.isFinite(y));
   const [low, high] = known.reduce(([least, most], [, y]) => [Math.min(least, y), Math.max(most, y)], [Infinity, -Infinity]);
   const at = ([x, y]) => `${(3 + 74 * x / (values.length - 1 || 1)).toFixed(1)} ${(high > low ? 17 - 14 * (y - low) / (high - low) : 10).toFixed(1)}`;
   const line = known.map((point, index) => `${index && known[index - 1][0] === point[0] - 1 ? "L" : "M"}${at(point)}`).join("");
   const words = known.length ? `${figure(known[0][1], digits)} to ${figure(known.at(-1)[1], digits)}, lowest ${figure(low, digits)}, highest ${figure(high, digits)}` : "no values";
   return svg("svg", { class: "sparkline", role: "img", "aria-label": `${label} ${words}`.trim(), width: 80, height: 20 },
-    svg("path", { d: line, class: "line" }), ...known.slice(-1).map((last) => svg("path", { d: `M${at(last)}h0`, class: "end" })));
+    svg("path", { d: line, class: "line" }), ...known.filter(([x], index) => marked === undefined ? index === known.length - 1 : x === marked).map((point) => svg("path", { d: `M${at(point)}h0`, class: "end" })));
 }
 
 /** Rows of names, marks on a common scale and figures. Long names are above their marks. `href` makes a row a link. */
-function rowChart(rows, { label, at, ticks = [], marks, zero }) {
-  const isStacked = narrow.matches || rows.some(({ name }) => name.length > 24);
-  const [height, top, x, width] = isStacked ? [44, 20, "3%", "94%"] : [28, 0, "26%", "56%"];
+function rowChart(rows, { label, at, ticks = [], marks, zero, room = 24, isStacked = narrow.matches || rows.some(({ name }) => name.length > 24) }) {
+  const [height, top, x, width] = isStacked ? [20 + room, 20, "3%", "94%"] : [Math.max(28, room), 0, "26%", "56%"];
   const nameLook = isStacked ? { x: "1%" } : { x: "25%", "text-anchor": "end" };
   const end = height * rows.length;
   const field = (y, ...parts) => svg("svg", { x, width, y, height: height - top, overflow: "visible" }, ...parts);
@@ -321,16 +326,22 @@ function rowChart(rows, { label, at, ticks = [], marks, zero }) {
 
 /**
  * Intervals with a dot at the mean, a row for each, on one axis. A row has `name`, `value`, `low` and `high` (perhaps
- * null) and `text`, its figures in words; perhaps also `color`, `href` and `title`. `zero` is a value to mark.
+ * null) and `text`, its figures in words; perhaps also `color`, `href` and `title`. A row with `marks` has several dots.
+ * `zero` is a value to mark. With `isStacked`, names are above their dots.
  */
-function dots(rows, { label, zero }) {
-  const values = [...rows.flatMap(({ value, low, high }) => [value, low, high]), zero].filter(Number.isFinite);
+function dots(rows, { label, zero, isStacked }) {
+  const marksOf = (row) => row.marks ?? [row];
+  const values = [...rows.flatMap(marksOf).flatMap(({ value, low, high }) => [value, low, high]), zero].filter(Number.isFinite);
   const ticks = values.length ? roundTicks(Math.min(...values), Math.max(...values) + 1e-9, 4) : [];
   const at = percentOf([...values, ...ticks]);
-  const marks = ({ value, low, high, color = "var(--accent)" }, _, middle) => [
-    ...(Number.isFinite(low) && Number.isFinite(high) ? [svg("line", { class: "interval", stroke: color, x1: at(low), x2: at(high), y1: middle, y2: middle })] : []),
-    ...(Number.isFinite(value) ? [svg("circle", { cx: at(value), cy: middle, r: 5, fill: color })] : [])];
-  return rowChart(rows, { label, at, ticks, zero, marks });
+  const most = Math.max(1, ...rows.map((row) => marksOf(row).length));
+  const marks = (row, _, middle) => marksOf(row).flatMap(({ value, low, high, color = "var(--accent)" }, number, all) => {
+    const y = middle + 11 * (number - (all.length - 1) / 2);
+    return [
+      ...(Number.isFinite(low) && Number.isFinite(high) ? [svg("line", { class: "interval", stroke: color, x1: at(low), x2: at(high), y1: y, y2: y })] : []),
+      ...(Number.isFinite(value) ? [svg("circle", { cx: at(value), cy: y, r: 5, fill: color })] : [])];
+  });
+  return rowChart(rows, { label, at, ticks, zero, marks, room: Math.max(24, 11 * most + 4), isStacked });
 }
 
 /**

@@ -1,9 +1,11 @@
-// Two to six runs side by side: by how much A differs from the others, on which questions, and their answers.
+// Two to six runs side by side: their means with verdicts; for a pair of them, the scores of the questions, some of which
+// are brushed; and the answers to the brushed questions with the words that differ. A page needs `overview.runs`,
+// `overview.questions`, `figures()`, and if it has answers, `answersTo(question)`.
 
 views.comparison = {
   title: () => state.compare.flatMap((run, index) => [index ? (index > 1 ? ", " : " against ") : "", make("bdi", {}, overview.runs[run].name)]),
   content: async () => comparisonContent(state.compare, await figures()),
-  reach: reachQuestion,
+  reach: () => dialogBody.firstElementChild?.follow?.(),
 };
 
 const LETTERS = "ABCDEF";
@@ -22,31 +24,54 @@ function verdict(decision, letter) {
 
 function comparisonContent(compared, more) {
   const nOthers = compared.length - 1;
-  const ofScore = decisions(compared, "average", more.average);
   const test = overview.tests[isBinary(compared, "average", more.average) ? "Tango" : overview.clusters ? "clustered t" : "t"];
-  const questions = questionTable({
-    label: `${WORDS.Questions} of the ${WORDS.runs}`, order: "by", first: "B", columns: comparedColumns(compared, more.average),
-    questions: overview.questions.map((_, question) => question).filter((question) => compared.every((run) => isNumber(more.average[question][run]))),
-    content: overview.has_answers ? async (question) => answersBeside(await answersTo(question), compared) : null,
-  });
+  const pair = pairOf(compared, more.average);
+  const parts = brushParts(pair, more.average);
   return [
-    make("ul", { className: "compared" }, ...compared.map((run, index) => comparedItem(compared, run, index))),
-    ...ofScore.map((decision, index) => make("p", {}, make("b", {}, verdict(decision, LETTERS[index + 1])))),
-    make("p", { className: "quiet" }, (nOthers > 1
-      ? `A line shows a ${WORDS.run}’s means, and below them by how much A is above them, with 95 % intervals (${test}) over the ${WORDS.questions} that both ${WORDS.runs} have. The ${nOthers} comparisons of each metric are corrected together by Holm.`
-      : `Means over the ${WORDS.questions} that both ${WORDS.runs} have, and the 95 % interval of their difference (${test}): how far it could move with other ${WORDS.questions} of this kind.`) + " The terminal’s compare decides in the same way."),
-    figuresTable(...comparedFigures(compared, more), `Figures of the ${WORDS.runs}`),
-    make("h3", {}, WORDS.Questions),
-    questionNote(questions, `The mean score of A, and by how much it is above the other ${WORDS.runs}. ${overview.has_answers ? "Select a question to read the answers, the best next to the best." : "Select an item to see the scores of all models."}`),
-    nOthers > 1 ? make("div", { className: "scroller" }, questions) : questions,
+    Object.assign(make("ul", { className: "compared" }, ...compared.map((run, index) => comparedItem(compared, run, index))), { follow: parts.follow }),
+    ...decisions(compared, "average", more.average).map((decision, index) => make("p", {}, make("b", {}, verdict(decision, LETTERS[index + 1])))),
+    ...parts.nodes(meansOf(compared, more)),
+    make("details", { className: "folded" }, make("summary", {}, "Figures"),
+      figuresTable(...comparedFigures(compared, more), `Figures of the ${WORDS.runs}`),
+      make("p", { className: "quiet" }, (nOthers > 1
+        ? `A line shows a ${WORDS.run}’s means, and below them by how much A is above them, with 95 % intervals (${test}) over the ${WORDS.questions} that both ${WORDS.runs} have. The ${nOthers} comparisons of each metric are corrected together by Holm.`
+        : `Means over the ${WORDS.questions} that both ${WORDS.runs} have, and the 95 % interval of their difference (${test}): how far it could move with other ${WORDS.questions} of this kind.`) + " The terminal’s compare decides in the same way.")),
   ];
+}
+
+/** Charts of the means of all runs with their intervals, a row for each metric; metrics of another size than scores have their own. */
+function meansOf(compared, more) {
+  const rows = ["average", ...Object.keys(METRICS)].map((metric) => {
+    const shared = overview.questions.map((_, question) => question).filter((question) => compared.every((run) => isNumber(more[metric][question][run])));
+    const marks = compared.map((run, index) => {
+      const { mean: value, ends } = ownInterval(run, metric, more[metric], shared);
+      return { value, low: ends?.[0], high: ends?.[1], color: LOOKS[index].color };
+    });
+    return { marks, name: METRICS[metric] ?? WORDS.score, text: shortVerdict(decisions(compared, metric, more[metric]), metric), isLike: marks.every(({ value }) => value === null || Math.abs(value) <= 2 * BEST) };
+  });
+  const [score, ...others] = rows;
+  const charts = [[score, ...others.filter(({ isLike }) => isLike)], ...others.filter(({ isLike }) => !isLike).map((row) => [row])];
+  return charts.map((ofChart, number) => make("figure", {}, make("figcaption", {}, number ? ofChart[0].name : "Means with 95 % intervals"),
+    dots(ofChart, { label: `Means of the ${WORDS.runs} with 95 % intervals over ${WORDS.questions}; the table has the same figures`, isStacked: true })));
+}
+
+/** The other runs that differ from A, by their letters. */
+function shortVerdict(found, metric) {
+  const [better, worse] = metric === "average" ? ["better", "worse"] : ["higher", "lower"];
+  const sides = [[better, -1], [worse, 1]].map(([word, sign]) => {
+    const letters = found.flatMap(({ differs, mean: center }, index) => differs && sign * (metric === "average" ? SIGN : 1) * center > 0 ? [LETTERS[index + 1]] : []);
+    return letters.length ? `${letters.join(", ")} ${word}` : "";
+  });
+  return sides.filter(Boolean).join(" · ") || (found.every(({ differs }) => differs === null) ? "no verdict" : "not distinguished");
 }
 
 /** A run of the comparison, with the changes that can be made. */
 function comparedItem(compared, run, index) {
   const others = compared.filter((other) => other !== run);
   const change = (label, runs) => [" · ", make("a", { href: addressOf({ compare: runs }) }, label)];
-  return make("li", {}, make("b", {}, LETTERS[index]), " ",
+  const symbol = make("span", { ariaHidden: "true" }, LOOKS[index].character);
+  symbol.style.color = LOOKS[index].color;
+  return make("li", {}, symbol, " ", make("b", {}, LETTERS[index]), " ",
     make("a", { href: addressOf({ run, compare: null, question: null, sample: null }) }, make("bdi", {}, overview.runs[run].name)),
     ...(index ? change("make it A", [run, ...others]) : [" · baseline"]), ...(others.length > 1 ? change("remove", others) : []));
 }
@@ -83,29 +108,152 @@ function comparedMetric(metric, compared, scores) {
   };
 }
 
-function comparedColumns(compared, scores) {
-  const [baseline, ...others] = compared;
-  const columns = others.map((run, index) => ({ letter: LETTERS[index + 1], difference: (question) => scores[question][baseline] - scores[question][run] }));
-  const widest = widestOf(columns.flatMap(({ difference }) => overview.questions.map((_, question) => difference(question))));
+// ---- A pair, and which of its questions are brushed
+
+const N_FIRST = 5;  // questions that are shown before any is brushed
+const AREA = /^:(-?[\d.e-]+),(-?[\d.e-]+),(-?[\d.e-]+),(-?[\d.e-]+)$/;
+
+/** The two runs that the state chooses, with their letters, and their common questions: the largest differences first. */
+function pairOf(compared, scores) {
+  const asked = state.filters.get("pair") ?? "";
+  const places = [...asked].map((letter) => LETTERS.indexOf(letter));
+  const [first, second] = places.length === 2 && places[0] !== places[1] && places.every((place) => place in compared) ? places : [0, 1];
+  const [a, b] = [compared[first], compared[second]];
+  const questions = overview.questions.map((_, question) => question).filter((question) => isNumber(scores[question][a]) && isNumber(scores[question][b]));
+  const difference = (question) => scores[question][a] - scores[question][b];
+  const better = (question) => Math.sign(figure(SIGN * difference(question), 6));
+  questions.sort((p, q) => Math.abs(difference(q)) - Math.abs(difference(p)) || p - q);
+  const [x, y] = [LETTERS[first], LETTERS[second]];
+  const binary = isBinary([a, b], "average", scores);
+  const sides = binary
+    ? { first: [`Only ${x} right`, (question) => better(question) > 0], second: [`Only ${y} right`, (question) => better(question) < 0],
+      both: ["Both right", (question) => !better(question) && scores[question][a] === 1], neither: ["Neither right", (question) => !better(question) && scores[question][a] === 0] }
+    : { first: [`${x} better`, (question) => better(question) > 0], second: [`${y} better`, (question) => better(question) < 0], equal: ["Equal", (question) => !better(question)] };
+  return {
+    runs: [a, b], letters: [x, y], looks: [LOOKS[first], LOOKS[second]], questions, difference, binary, better,
+    sides: new Map(Object.entries(sides).map(([key, [title, has]]) => [`:${key}`, { title, questions: questions.filter(has) }])),
+  };
+}
+
+/** The questions that the state chooses: a side, an area of the chart, names, or else those that differ most. */
+function brushedQuestions({ runs: [a, b], questions, sides, binary }, scores) {
+  const asked = state.filters.get("brush") ?? (state.question === null ? "" : encodedKey(overview.questions[state.question].id));
+  if (sides.has(asked)) return { title: sides.get(asked).title, questions: sides.get(asked).questions };
+  const [left, right, low, high] = asked.match(AREA)?.slice(1).map(Number) ?? [];
+  const names = new Set(asked.split(",").map((name) => questionsById.get(decodedKey(name))));
+  const chosen = questions.filter((question) => left === undefined ? names.has(question)
+    : scores[question][a] >= left && scores[question][a] <= right && scores[question][b] >= low && scores[question][b] <= high);
+  if (asked) return { title: "Chosen", questions: chosen, area: left === undefined ? null : { x: [left, right], y: [low, high] } };
+  return binary ? { ...sides.values().find((side) => side.questions.length), isFirst: true } : { questions: questions.slice(0, N_FIRST), isFirst: true };
+}
+
+/** The chart of a pair, its table of questions and the list of the brushed ones; `follow` shows what the state has brushed. */
+function brushParts(pair, scores) {
+  const { letters: [x, y], questions, binary } = pair;
+  let brushed = brushedQuestions(pair, scores);
+  const write = (chosen) => goFilters({ brush: chosen.map((question) => encodedKey(overview.questions[question].id)).join(",") });
+  const table = questionTable({
+    label: `${WORDS.Questions} of the ${WORDS.runs}`, order: "by", first: "difference", columns: pairColumns(pair, scores), questions,
+    picks: {
+      has: (question) => !brushed.isFirst && brushed.questions.includes(question),
+      toggle: (question) => write(brushed.isFirst ? [question] : brushed.questions.includes(question) ? brushed.questions.filter((other) => other !== question) : [...brushed.questions, question]),
+    },
+  });
+  const plot = make("div", { className: "plot square" });
+  const list = make("div", { className: overview.has_answers ? "brushed" : "brushed names" });
+  const title = make("h3", {});
+  const buttons = [...pair.sides].filter(([key, side]) => key !== ":equal" || side.questions.length).map(([key, { title: name, questions: { length } }]) => {
+    const button = make("button", { type: "button" }, `${name}: ${counted(length)}`);
+    button.addEventListener("click", () => goFilters({ brush: state.filters.get("brush") === key ? "" : key }));
+    return [key, button];
+  });
+  const clear = make("button", { type: "button" }, "Clear");
+  clear.addEventListener("click", () => go({ question: null, filters: new Map([...state.filters].filter(([name]) => name !== "brush")) }));
+  pair.looks.forEach(({ color }, side) => table.style.setProperty(["--first", "--second"][side], color));
+  table.classList.add("pair");
+  drawWhenSeen(plot, () => (binary ? drawShares : drawPair)(plot, pair, scores, brushed));
+  let shown = null;
+  return {
+    nodes: (means) => [
+      make("div", { className: "thirds" }, make("div", {}, ...means),
+        make("figure", {}, make("figcaption", {}, binary ? `${WORDS.Questions} by who is right` : `${x} against ${y} by ${WORDS.question}`), plot),
+        make("div", {}, make("div", { className: "table-head" }, make("b", {}, WORDS.Questions)),
+          make("div", { className: "scroller tall", tabIndex: 0, role: "group", ariaLabel: table.caption.textContent }, table))),
+      make("div", { className: "tools" }, ...pairChoice(), ...buttons.map(([, button]) => button), clear,
+        make("span", { className: "quiet" }, `${binary ? "Tick" : "Drag over points or tick"} ${WORDS.questions} to ${overview.has_answers ? "compare the answers to them" : "list them"}.`)),
+      title, list,
+    ],
+    follow: () => {
+      brushed = brushedQuestions(pair, scores);
+      table.follow();
+      const key = brushed.questions.join();
+      if (shown === key && shown !== null) return;
+      shown = key;
+      for (const [side, button] of buttons) button.ariaPressed = String(side === state.filters.get("brush"));
+      clear.disabled = Boolean(brushed.isFirst);
+      drawAgain(plot);
+      const n = `${counted(brushed.questions.length)} ${brushed.questions.length === 1 ? WORDS.question : WORDS.questions}`;
+      title.textContent = brushed.title ? `${brushed.title}: ${n}` : `The ${n} that differ most`;
+      list.replaceChildren();
+      showBrushed(list, brushed.questions, pair, scores, 0);
+    },
+  };
+}
+
+/** The choice of the pair, if there is one. */
+function pairChoice() {
+  const letters = [...LETTERS.slice(0, state.compare.length)];
+  const pairs = letters.flatMap((first) => letters.filter((second) => second > first).map((second) => [first + second, `${first} against ${second}`]));
+  return pairs.length === 1 ? [] : [make("label", {}, "Pair ", choice("pair", pairs.map(([value, name], place) => [place ? value : "", name])))];
+}
+
+function pairColumns({ runs: [a], letters: [x, y], questions, difference }, scores) {
+  const widest = widestOf(questions.map(difference));
   return [
-    { key: "A", title: "A", value: (question) => scores[question][baseline], show: (question) => figure(overview.runs[baseline].questions[question], 4), isLowestFirst: true },
-    ...columns.map(({ letter, difference }) => ({ key: letter, title: `A - ${letter}`, value: difference, show: (question) => differenceBar(difference(question), widest), isLowestFirst: true })),
+    { key: "A", title: x, value: (question) => scores[question][a], show: (question) => figure(overview.runs[a].questions[question], 4), isLowestFirst: true, isExtra: true },
+    { key: "difference", title: `${x} - ${y}`, value: difference, show: (question) => differenceBar(difference(question), widest), isLowestFirst: true },
   ];
 }
 
-/** The answers of the runs, the best next to the best. */
-function answersBeside(answers, compared) {
-  const columns = compared.map((run) => answers.samples.filter((sample) => sample.run === run));
-  const cells = [];
-  for (let place = 0; place < Math.max(...columns.map((samples) => samples.length)); place++) {
-    columns.forEach((samples, index) => {
-      const name = `${LETTERS[index]}, sample ${place + 1}`;
-      cells.push(samples[place]
-        ? sampleElement(samples[place], answers, [make("b", {}, `${name}: ${figure(samples[place].score, 4)}`)], name)
-        : make("div", {}));
+/** Draws the questions by the scores of A and B: above the diagonal B is higher. */
+function drawPair(element, { runs: [a, b], letters, looks, questions, better, binary }, scores, brushed) {
+  const chosen = new Set(brushed.isFirst ? [] : brushed.questions);
+  const point = (question) => {
+    const { id, text } = overview.questions[question];
+    const filters = new Map(state.filters).set("brush", encodedKey(id));
+    return { x: scores[question][a], y: scores[question][b], opens: { filters }, text: [shortened(`${id} ${text}`, 80), `${letters[0]} ${figure(scores[question][a], 4)}, ${letters[1]} ${figure(scores[question][b], 4)}`] };
+  };
+  const series = [1, -1, 0].flatMap((side) => [true, false].map((isChosen) => {
+    const look = side ? looks[side > 0 ? 0 : 1] : LOOKS[5];
+    const own = questions.filter((question) => better(question) === side && chosen.has(question) === isChosen);
+    return { symbol: look.symbol, color: isChosen || !chosen.size ? look.color : `${look.color}55`, size: isChosen ? 7 : 5, points: own.map(point) };
+  }));
+  const axis = (place) => ({ title: `${letters[place]}: ${shortened(overview.runs[[a, b][place]].name, 40)}` });
+  drawChart(element, {
+    label: `Scatter plot of ${counted(questions.length)} ${WORDS.questions}: ${letters[0]} against ${letters[1]}. The table has the same figures.`,
+    x: axis(0), y: axis(1), series, hasDiagonal: true, brush: brushed.area,
+    onBrush: (area) => goFilters({ brush: area ? `:${[...area.x, ...area.y].map((end) => Number(end.toPrecision(4))).join(",")}` : "" }),
+  });
+}
+
+/** Draws the shares of 0/1 scores: columns by whether A is right, parts of them by whether B is; each leads to its questions. */
+function drawShares(element, { letters, looks, questions, sides }) {
+  const [width, height] = [element.clientWidth, element.clientHeight];
+  const of = (key) => sides.get(`:${key}`).questions.length;
+  const n = questions.length || 1;
+  const right = width * (of("first") + of("both")) / n;
+  const column = (x, size, parts) => {
+    const total = parts.reduce((so, { key }) => so + of(key), 0) || 1;
+    let y = 0;
+    return parts.map(({ key, color }) => {
+      const part = { x: x + 1, y: y + 1, width: Math.max(0, size - 2), height: Math.max(0, height * of(key) / total - 2) };
+      y += height * of(key) / total;
+      const { title } = sides.get(`:${key}`);
+      return svg("a", { href: addressOf({ filters: new Map(state.filters).set("brush", `:${key}`) }), "aria-label": `${title}: ${counted(of(key))}` },
+        svg("rect", { ...part, fill: color, "fill-opacity": 0.35 }), ...(part.height > 20 && part.width > 100 ? [svg("text", { x: part.x + 8, y: part.y + 18 }, `${title}: ${counted(of(key))}`)] : []));
     });
-  }
-  const grid = make("div", { className: "beside-each-other" }, ...cells);
-  grid.style.setProperty("--n", compared.length);
-  return [legend(), grid];
+  };
+  element.replaceChildren(svg("svg", { class: "chart", role: "group", "aria-label": `${letters.join(" and ")} by who is right`, width, height },
+    ...column(0, right, [{ key: "both", color: "var(--quiet)" }, { key: "first", color: looks[0].color }]),
+    ...column(right, width - right, [{ key: "second", color: looks[1].color }, { key: "neither", color: "var(--line)" }])));
 }

@@ -31,6 +31,7 @@ const COLUMNS = [
   { key: "half", title: "±95 %", value: (run) => run.low === null ? null : run.high - run.low, isFigure: true },
   { key: "ranks", title: "Rank range", value: (run) => run.ranks?.[0] ?? null },
   ...overview.columns.map(([key, title]) => ({ key, title, value: (run) => run[key], isFigure: true })),
+  ...(overview.sweep?.parameters[0].name === "step" ? [{ key: "steps", title: "Step", value: (run, number) => stepOf(number)?.step ?? null, isFigure: true, isOptional: true, nodes: stepNodes }] : []),
   ...(!overview.has_parts ? [] : [["missing", "Missing a keyword"], ["too_long", `Over ${overview.target}`], ["unhelpful", "Fluent, not helpful"]]).map(([key, title]) =>
     ({ key, title, value: (run) => share(run[key], run), isFigure: true, isOptional: true, text: (value) => `${value.toFixed(0)} %` })),
   ...parameters.map(({ name }) => ({ key: `parameter ${name}`, title: name, value: (run) => run.parameters[name] ?? "", isOptional: true, text: String })),
@@ -39,7 +40,7 @@ const columnsByKey = new Map(COLUMNS.map((column) => [column.key, column]));
 
 /** The optional columns that the state asks for. */
 function shownColumns() {
-  const asked = state.filters.get("columns")?.split(",").map(decodedKey) ?? [];
+  const asked = state.filters.get("columns")?.split(",").map(decodedKey) ?? ["steps"];
   return COLUMNS.filter(({ key, isOptional }) => isOptional && asked.includes(key));
 }
 
@@ -61,8 +62,14 @@ function showColumns() {
   insert(table.tHead.rows[0], shown.map((column) => cellOf(column, make("th", { scope: "col", className: column.isFigure ? "number" : "" }, make("button", { type: "button" }, make("bdi", {}, column.title))))));
   rowOf.forEach((row, number) => insert(row, shown.map((column) => {
     const value = column.value(overview.runs[number], number);
-    return cellOf(column, make("td", { className: column.isFigure ? "number" : "" }, make("bdi", {}, value === null || value === "" ? "–" : column.text(value))));
+    return cellOf(column, make("td", { className: column.isFigure ? "number" : "" }, ...(column.nodes && value !== null ? column.nodes(number) : [make("bdi", {}, value === null || value === "" ? "–" : column.text(value))])));
   })));
+}
+
+/** The step of a run, and the scores of its series by step. */
+function stepNodes(number) {
+  const { step, place, name, scores } = stepOf(number);
+  return [counted(step), " ", sparkline(scores, { digits: overview.digits, label: `Scores of ${name} by step:`, marked: place })];
 }
 
 function cellOf({ key }, cell) {

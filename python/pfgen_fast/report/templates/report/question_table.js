@@ -5,10 +5,10 @@
  *
  * A column has `key`, `title` and `value(question)` to sort by, and perhaps `show(question)`, the nodes of its cell;
  * `isText`, if the values are texts; `isWords`, if the cell holds words; and `isExtra`, if narrow screens leave it out. `order` is the name of the filter that holds the order, and
- * `first` the order without it, such as "-score". `content(question)` promises the nodes below a row; a table without
- * it leads to the views of the questions.
+ * `first` the order without it, such as "-score". `content(question)` promises the nodes below a row; with `picks`, rows are
+ * ticked, by its `has(question)` and `toggle(question)`; a table without both leads to the views of the questions.
  */
-function questionTable({ label, order, first, questions, columns, content }) {
+function questionTable({ label, order, first, questions, columns, content, picks }) {
   const all = [{ key: "number", title: WORDS.Question, value: (question) => question }, ...columns];
   const heads = all.map((column) => {
     const button = make("button", { type: "button", ariaLabel: column.title }, column.title);
@@ -21,13 +21,16 @@ function questionTable({ label, order, first, questions, columns, content }) {
     return withColumn(make("th", { scope: "col" }, button), column);
   });
   const table = make("table", { className: "of-questions" }, make("caption", { className: "unseen" }, label), make("thead", {}, make("tr", {}, ...heads)));
-  const bodies = new Map(questions.map((question) => [question, questionBody(question, all, content)]));
+  const bodies = new Map(questions.map((question) => [question, questionBody(question, all, content, picks)]));
   table.append(...bodies.values());
 
   /** Sorts as the state says, opens the question that the state names, if any, and closes the others. */
   table.follow = async () => {
     const [key, sign] = askedOrderOf(order, first);
     const column = all.find((one) => one.key === key) ?? all[0];
+    if (picks) for (const [question, body] of bodies) body.querySelector("input").checked = picks.has(question);
+    if (table.order === `${key} ${sign}`) return openAsked();
+    table.order = `${key} ${sign}`;
     const isMissing = (value) => value === null || value === undefined || value === "";
     const keyed = questions.map((question) => [column.value(question), question]);
     keyed.sort(([a, x], [b, y]) => isMissing(a) - isMissing(b) || (isMissing(a) ? 0 : sign * (column.isText ? collator.compare(a, b) : a - b)) || x - y);
@@ -36,6 +39,9 @@ function questionTable({ label, order, first, questions, columns, content }) {
       if (of === column.key) heads[place].setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
       else heads[place].removeAttribute("aria-sort");
     });
+    return openAsked();
+  };
+  const openAsked = async () => {
     if (!content) return;
     for (const [question, body] of bodies) if (question !== state.question) body.close();
     await bodies.get(state.question)?.open();
@@ -62,18 +68,21 @@ function withColumn(cell, { isText, isWords, isExtra, key }) {
   return cell;
 }
 
-function questionBody(question, columns, content) {
+function questionBody(question, columns, content, picks) {
   const { id, text } = overview.questions[question];
   const name = [make("b", {}, id), " ", make("bdi", {}, text)];
   const address = addressOf({ run: null, compare: null, question, sample: null });
-  const head = content ? make("button", { type: "button", ariaExpanded: "false" }, ...name) : make("a", { href: address }, ...name);
+  const box = make("input", { type: "checkbox" });
+  box.addEventListener("change", () => picks.toggle(question));
+  const head = picks ? make("label", {}, box, " ", ...name) : content ? make("button", { type: "button", ariaExpanded: "false" }, ...name) : make("a", { href: address }, ...name);
   head.title = text;
   const cells = columns.slice(1).map((column) => withColumn(make("td", {}, ...[column.show(question)].flat()), column));
   const body = make("tbody", {}, make("tr", {}, make("th", { scope: "row" }, head), ...cells));
   body.dataset.question = question;
   body.rows[0].addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || !getSelection().isCollapsed) return;
+    if (event.ctrlKey || event.metaKey || event.shiftKey || !getSelection().isCollapsed || (picks && event.target.closest("label"))) return;
     event.preventDefault();
+    if (picks) return picks.toggle(question);
     const isOpen = content && state.question === question;
     go({ ...(content ? {} : NOTHING_OPEN), question: isOpen ? null : question, sample: null });
   });
