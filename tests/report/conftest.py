@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,10 @@ class Tab:
     def fragment(self) -> str:
         """What the address has behind the `#/`."""
         return str(self.page.evaluate("location.hash")).removeprefix("#").removeprefix("/")
+
+    def n_printed(self) -> int:
+        """The number of pages when the page is printed."""
+        return len(re.findall(rb"/Type\s*/Page[^s]", self.page.pdf()))
 
     def faults(self) -> list[str]:
         """What axe finds on the page, of any impact: the rule and the element."""

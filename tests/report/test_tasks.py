@@ -1,4 +1,4 @@
-"""Ten tasks of a researcher on the page of runs: each in a bounded number of clicks, which the test counts.
+"""Tasks of a researcher on the page of runs: each in a bounded number of clicks, which the test counts.
 
 The seconds of each task are in the record of the test (`--junit-xml`); they are not checked, because machines differ.
 """
@@ -21,6 +21,10 @@ N_RUNS = 12
 def page_folder(tmp_path_factory, mini):
     folder = tmp_path_factory.mktemp("tasks")
     runs = make_varied_runs(folder / "result", mini, N_RUNS, n_trials=8)
+    few = runs / f"org/model-{N_RUNS - 1}/abc/trials.jsonl"
+    few.write_text(
+        "".join(few.read_text(encoding="utf-8").splitlines(keepends=True)[: 2 * len(mini)]), encoding="utf-8"
+    )
     for command in (["score", runs, "-s", "mini"], ["report", runs, "-s", "mini", "-o", folder / "report"]):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("sys.argv", ["pfgen-fast", *map(str, command), "--quiet"])
@@ -108,6 +112,30 @@ def test_send_exactly_this_view(task, open_tab, page_folder):
     assert task.page.locator(".opened:visible").count() == 0
     task.page.go_back()
     assert task.page.locator('#details-body [aria-sort="ascending"]').inner_text().startswith("To the median")
+
+
+def test_which_runs_have_few_trials(task):
+    task.click(task.page.get_by_role("link", name="1 with fewer than 8 trials"))
+    assert task.page.locator('#runs [aria-sort="ascending"]').inner_text().startswith("Trials")
+    assert task.page.locator('#runs tbody td[data-column="trials"]').all_inner_texts() == ["2", *["8"] * (N_RUNS - 1)]
+    task.done(1)
+
+
+def test_print_a_page_that_a_colleague_can_read(task):
+    page = task.page
+    page.wait_for_function("unpackedFigures")
+    assert task.tab.n_printed() >= page.locator("main > section").count() - 1
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("main > section:visible").count() == page.locator("main > section").count() - 1
+    for printed in ("#questions-table tbody tr", "#heat", "#plots svg", '#runs td[data-column="helpfulness"]'):
+        assert page.locator(printed).first.is_visible()
+    assert page.locator("input, select, .tools, .save").locator("visible=true").count() == 0
+    style = "(it) => [getComputedStyle(it).printColorAdjust, getComputedStyle(it).breakBefore]"
+    assert page.locator("#heat-map").evaluate(style) == ["exact", "page"]
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("main > section:visible").count() == 1
+    task.done(0)
 
 
 # ---- The page of discernment in a browser: questions of readers, and the clicks that their answers take

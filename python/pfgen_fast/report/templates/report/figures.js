@@ -6,6 +6,7 @@ let unpackedFigures = null;
 function figures() {
   return unpackedFigures ??= unpackedLine(document.getElementById("figures").textContent);
 }
+requestIdleCallback(figures);  // what is printed cannot wait for them
 
 const scoresOf = overview.questions.map((_, question) => overview.runs.map((run) => run.questions[question]));
 

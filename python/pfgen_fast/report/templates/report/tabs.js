@@ -17,8 +17,23 @@ for (const link of tabLinks) {
 
 const NAMED = { run: "run", question: "question", sample: "answer with the number", compare: "runs to compare with the names", tab: "tab" };
 
+/** Hides all sections but some. */
+function showSections(isShown) {
+  for (const id of TABS) document.getElementById(id).hidden = !isShown(id);
+}
+
+// A report is printed whole, each section from a new page on; an open view is printed alone.
+addEventListener("beforeprint", () => {
+  for (const fold of document.querySelectorAll(".folded")) fold.open = true;
+  if (dialog.open) return;
+  showSections((id) => id !== "answers");
+  drawQuestions();
+  drawStale(true);
+});
+addEventListener("afterprint", () => showSections((id) => id === shownTab()));
+
 whenChanged((before) => {
-  for (const id of TABS) document.getElementById(id).hidden = id !== shownTab();
+  showSections((id) => id === shownTab());
   for (const link of tabLinks) {
     if (link.dataset.tab === shownTab()) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
