@@ -14,7 +14,7 @@ from pfgen_fast.lab.evaluators.evaluator import Metric
 from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.discernment.discernment_writing import finding_of
-from pfgen_fast.report.drawing import DIVERGING, WHITE_ON, stored
+from pfgen_fast.report.drawing import DIVERGING, LEVELS, WHITE_ON, WHITE_ON_LEVELS, stored
 from pfgen_fast.report.pages import source
 from report.discernments import METRICS, N_ITEMS, a_discernment, a_plan, picture_of
 
@@ -270,13 +270,15 @@ def test_metrics_of_other_sizes_have_curves_of_their_own():
 
 @pytest.mark.slow
 def test_texts_on_the_heat_map_can_be_read_in_both_themes():
-    style = source("finding.css")
-    themes = re.findall(r"--diverging-(\d): light-dark\((#\w{6}), (#\w{6})\)", style)
-    assert [light for _, light, _ in themes] == list(DIVERGING)
-    rules = re.findall(r"((?::is\()?\.on-diverging-[^{\n]*)\{ color: ([^;]*); \}", style)
-    fills = {number: fill for classes, fill in rules for number in re.findall(r"on-diverging-(\d)", classes)}
-    for number, *grounds in themes:
-        texts = re.findall(r"#\w{3}", fills[number])
-        for ground, text in zip(grounds, texts if len(texts) == 2 else texts * 2, strict=True):
-            assert contrast(ground, "#000000" if text == "#000" else "#ffffff") >= 4.5
-        assert (fills[number].startswith("light-dark(#fff")) == (int(number) in WHITE_ON)
+    style = source("report.css")
+    rules = re.findall(r"^:is\((\.on-.*)\) \{ color: ([^;]*); \}", style, re.MULTILINE)
+    colors = {name: color for names, color in rules for name in names.replace(".", "").split(", ")}
+    for scale, lights, white in (("level", LEVELS, WHITE_ON_LEVELS), ("diverging", DIVERGING, WHITE_ON)):
+        themes = re.findall(rf"--{scale}-(\d): light-dark\((#\w{{6}}), (#\w{{6}})\)", style)
+        assert [light for _, light, _ in themes] == list(lights)
+        for number, *grounds in themes:
+            color = colors.get(f"on-{scale}-{number}", "light-dark(#000, #fff)")
+            texts = re.findall(r"#\w{3}", color)
+            for ground, text in zip(grounds, texts if len(texts) == 2 else texts * 2, strict=True):
+                assert contrast(ground, "#000000" if text == "#000" else "#ffffff") >= 4.5
+            assert color.startswith("light-dark(#fff") == (int(number) in white)

@@ -216,7 +216,7 @@ def test_the_report_of_runs_is_saved_as_it_is_seen(open_tab, made_page, mini):
     shown = check_picture(tab.page, "Fluency against truthfulness")
     assert [text for text in shown if text[0] in "●◆■"], shown
     tab.page.get_by_role("link", name="Heat map").click()
-    tab.page.wait_for_selector("#heat canvas")
+    tab.page.wait_for_selector("#heat .heat-cells")
     head, *rows = read_csv(tab.page, "Scores of questions by run")
     assert (head[0], len(rows), {len(row) for row in rows}) == ("question", len(mini), {len(head)})
 

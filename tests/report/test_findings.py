@@ -66,9 +66,10 @@ def test_a_picture_has_the_colours_of_the_pages_on_a_dark_ground():
     used = [(kind, color) for kind in ("fill", "stroke") for color in LEVELS if f"{kind}: {color}" in svg]
     rules = {f"{kind}: {light}": dark for light, kind, dark in re.findall(r": (#\w+)\"\]{(\w+):(#\w+)!", style)}
     assert len(used) > 3
-    for kind, color in (*used, ("stroke", "#000000")):
-        assert contrast(rules[f"{kind}: {color}"], rules["fill: #ffffff"]) >= 3
-    assert "#on-level-7) text{fill:#000!important}" in style
+    assert contrast(rules["stroke: #000000"], rules["fill: #ffffff"]) >= 3
+    contrasts = [contrast(rules[f"{kind}: {color}"], rules["fill: #ffffff"]) for kind, color in used]
+    assert contrasts == sorted(contrasts)
+    assert "#on-level-7, #on-level-8, #on-diverging-0, #on-diverging-8) text{fill:#000!important}" in style
 
 
 def texts_in(chart):
@@ -109,8 +110,9 @@ def test_a_chart_shows_its_words_as_they_are(chart, expected):
 
 
 def test_every_colour_can_be_seen_on_white_and_those_without_a_theme_on_dark_pages():
-    assert min(contrast(color, "#ffffff") for color in (*COLORS, *LEVELS, QUIET, LIMIT)) >= 3
-    assert min(contrast(color, "#14171c") for color in (*COLORS, QUIET, LIMIT)) >= 3
+    for ground in ("#ffffff", "#14171c"):
+        assert min(contrast(color, ground) for color in (*COLORS, QUIET, LIMIT)) >= 3
+    assert f"stroke: {QUIET}" in stored(drawn(Density((POINTS,), unit="answers")), "svg").decode()  # edges of cells
 
 
 def test_labels_stay_in_their_panel_and_cover_neither_points_nor_each_other():

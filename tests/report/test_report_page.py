@@ -222,7 +222,7 @@ def test_the_heat_map_is_one_stop_of_the_keyboard_and_its_cells_lead_to_answers(
     stops = page.locator("#heat :is(a, button, [tabindex])")
     assert stops.evaluate_all("(all) => all.filter((one) => one.tabIndex >= 0).length") == 1
     page.locator("#heat-map select").last.focus()
-    tab.press("Tab", "Tab", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp")
+    tab.press(*["Tab"] * 4, "ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp")
     label = page.evaluate("document.activeElement.ariaLabel")
     assert re.match(r"org/alpha/1, Q02 .*, Score 0\.\d{4}, 0\.\d{4} (above|below) the question’s median$", label)
     assert page.evaluate("document.activeElement.closest('[role=row]').ariaRowIndex") == "2"
@@ -233,21 +233,21 @@ def test_the_heat_map_is_one_stop_of_the_keyboard_and_its_cells_lead_to_answers(
     assert tab.fragment == "tab=heat-map&run=system/ground-truth&question=Q02&order=number"
     tab.press("Escape")
     cell = page.evaluate("document.querySelector('#heat [role=grid] a').offsetWidth")
-    page.locator("#heat canvas").click(position={"x": 1.5 * cell, "y": 2.5 * 20})
+    page.locator(".heat-field").click(position={"x": 1.5 * cell, "y": 2.5 * 20})
     page.wait_for_selector("#details[open]")
     assert tab.fragment == "tab=heat-map&run=org/alpha/1&question=Q03&order=number"
     tab.press("Escape")
-    page.locator(".heat-runs").click(position={"x": 1.5 * cell, "y": 5})
+    page.locator(".heat-above a").nth(1).click()
     assert tab.fragment == "tab=heat-map&run=org/alpha/1&order=number"
 
 
 def test_questions_are_ordered_by_difficulty_and_colours_may_be_relative(open_tab, path):
     tab = open_tab(path, "#tab=heat-map")
     page = tab.page
-    page.wait_for_selector("#heat canvas")
+    page.wait_for_selector("#heat .heat-cells")
 
     def order():
-        return [text[:3] for text in page.locator(".heat-labels a").all_inner_texts()]
+        return [text[:3] for text in page.locator(".heat-beside a").all_inner_texts()]
 
     means = """Object.fromEntries(overview.questions.map(({ id }, number) =>
       [id, mean(overview.runs.map((run) => run.questions[number]))]))"""
@@ -258,11 +258,34 @@ def test_questions_are_ordered_by_difficulty_and_colours_may_be_relative(open_ta
         page.wait_for_function("(name) => orderedQuestions.order === name", arg=name)
         assert sorted(order()) == sorted(hardest_first)
     page.locator('[data-filter="order"]').select_option("number")
-    page.locator(".heat-labels div:nth-child(2)", has_text="Q02").wait_for()
+    page.locator(".heat-beside a:nth-child(2)", has_text="Q02").wait_for()
     assert order() == sorted(hardest_first)
     page.locator('[data-filter="colours"]').select_option("median")
     assert tab.fragment == "tab=heat-map&order=number&colours=median"
-    page.locator("#heat-legend span", has_text="-").wait_for()
+    page.locator("#heat-legend", has_text="-").wait_for()
+
+
+def test_a_heat_map_of_many_runs_has_them_down_and_draws_only_what_is_near_the_view(open_tab, made_page):
+    tab = open_tab(made_page([f"org/model-{number:03}/x" for number in range(300)]), "#tab=heat-map&order=number")
+    page = tab.page
+    page.wait_for_selector("#heat .heat-cells")
+    assert page.locator(".heat-above a").all_inner_texts() == [f"Q0{number}" for number in range(1, 9)]
+    assert page.locator(".heat-beside a").count() < 100
+    shown = page.locator(".heat-cells text").first.text_content().split()
+    assert shown == page.evaluate("overview.runs[0].questions.map((score) => figure(score, 2).replace(/^0/, ''))")
+    page.locator("#heat").evaluate("(heat) => heat.scrollTo(0, 250 * 20)")
+    name = page.locator(".heat-beside a", has_text="model-255")
+    name.wait_for()
+    assert abs(name.bounding_box()["y"] - page.locator("#heat").bounding_box()["y"]) < 300
+    assert page.locator(".heat-beside a", has_text="model-000").count() == 0
+    assert page.locator(".heat-above a").first.bounding_box()["y"] >= page.locator("#heat").bounding_box()["y"]
+    assert page.evaluate(
+        """Object.entries(TEXTS_ALIKE).every(([scale, alike]) => alike.every((like, level) => {
+          const [a, b] = [level, like].map((one) => make("i", { className: `on-${scale}-${one}` }));
+          document.body.append(a, b);
+          return getComputedStyle(a).color === getComputedStyle(b).color;
+        }))"""
+    )
 
 
 def test_all_of_many_rows_and_cells_are_reached_and_follow_order_and_search(open_tab, made_page):
@@ -272,10 +295,12 @@ def test_all_of_many_rows_and_cells_are_reached_and_follow_order_and_search(open
     assert sum(0 < end <= 900 for end in page.locator("#runs tbody tr").evaluate_all(bottoms)) >= 20
     page.get_by_role("link", name="Heat map").click()
     page.locator("#heat [role=grid] a").focus()
-    tab.press("End", "ArrowDown")
+    tab.press(*["ArrowDown"] * 5, "End")
+    for _ in range(300):
+        tab.press("ArrowDown")
     assert page.evaluate("document.activeElement.ariaLabel").startswith("org/model-299/x, ")
-    box = page.evaluate("(({ left, right }) => [left, right])(document.activeElement.getBoundingClientRect())")
-    assert 0 <= box[0] < box[1] <= 1440
+    box = page.evaluate("(({ top, bottom }) => [top, bottom])(document.activeElement.getBoundingClientRect())")
+    assert 0 <= box[0] < box[1] <= 901
     page.get_by_role("link", name="Leaderboard", exact=True).click()
     page.get_by_role("button", name="Run", exact=True).click(click_count=2)
     page.locator("#runs tbody tr:nth-child(300)").wait_for()
@@ -317,7 +342,7 @@ def test_the_leaderboard_is_printed_whole_and_an_open_run_once_with_its_tints(op
 
 TABS = {
     "questions": "#questions-table tbody",
-    "heat-map": "#heat canvas",
+    "heat-map": "#heat .heat-cells",
     "plots": ".plot svg",
     "answers&answers=answer": "#found li",
 }

@@ -17,7 +17,19 @@ import numpy as np
 from ..lab import chart_data
 from ..lab.chart_data import HeatCell, HeatRow
 from . import drawing
-from .drawing import COLORS, DIVERGING, LEVELS, LIMIT, QUIET, UNDEFINED, bounded, look, new_figure, plain
+from .drawing import (
+    COLORS,
+    DIVERGING,
+    LEVELS,
+    LIMIT,
+    QUIET,
+    UNDEFINED,
+    WHITE_ON_LEVELS,
+    bounded,
+    look,
+    new_figure,
+    plain,
+)
 
 POINTS, ON_LEVEL, ON_DIVERGING = "points-", "on-level-", "on-diverging-"
 
@@ -79,7 +91,9 @@ def _density(chart: chart_data.Density) -> Any:
     for axes, points in zip(panels, chart.panels, strict=True):
         ends = (points.x.min(), points.x.max(), points.y.min(), points.y.max())
         options = {"extent": (min(ends), max(ends)) * 2} if points.has_diagonal and min(ends) < max(ends) else {}
-        look_of_cells = {"gridsize": 40, "bins": "log", "cmap": drawing.color_map(LEVELS), "linewidths": 0.1}
+        # The lightest cells are told from the ground by their edges.
+        edges = {"linewidths": 0.4, "edgecolors": QUIET}
+        look_of_cells = {"gridsize": 40, "bins": "log", "cmap": drawing.color_map(LEVELS), **edges}
         cells = axes.hexbin(points.x, points.y, mincnt=1, **look_of_cells, **options)
         if points.has_diagonal:
             _draw_diagonal(axes)
@@ -104,7 +118,12 @@ def _matrix(chart: chart_data.Matrix) -> Any:
     for (row, column), value in np.ndenumerate(chart.values):
         level = 0 if np.isnan(value) else int(np.clip(cells.norm(value), 0, 1 - 1e-9) * len(LEVELS))
         text = "–" if np.isnan(value) else f"{value:.{chart.n_digits}f}"
-        look_of_text = {"ha": "center", "va": "center", "fontsize": 8, "color": "black" if level < 2 else "white"}
+        look_of_text = {
+            "ha": "center",
+            "va": "center",
+            "fontsize": 8,
+            "color": "white" if level in WHITE_ON_LEVELS else "black",
+        }
         axes.text(column + 0.5, row + 0.5, text, gid=f"{ON_LEVEL}{level}", **look_of_text)
     label = f"{chart.label} (colours from {chart.lowest:g} to {chart.highest:g})"
     figure.colorbar(cells, ax=axes, label=plain(label), shrink=0.8)

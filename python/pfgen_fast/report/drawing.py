@@ -34,14 +34,14 @@ UNDEFINED = "#cccccc"
 LIMIT = "#dc143c"
 """The colour of a threshold."""
 
-LEVELS = ("#1e9c89", "#23898e", "#2a768e", "#33638d", "#3d4e8a", "#453781", "#481d6f", "#440154")
-"""The colours of a scale, from little to much; pages show others on a dark ground (finding.css)."""
+LEVELS = ("#eef3f9", "#d9e7f6", "#bdd6ef", "#98c0e7", "#6fa6dd", "#4a8bce", "#2b6fb5", "#175596", "#0a3c72")
+"""The colours of a scale, from little to much; pages show others on a dark ground (report.css)."""
 
 DIVERGING = ("#8f3a00", "#c8631a", "#ea9c55", "#f6d2ab", "#eceff2", "#c3dbf3", "#82b3e3", "#3a7fc6", "#0c4c92")
-"""The colours of a scale from -1 to 1 with a neutral middle; pages show others on a dark ground (finding.css)."""
+"""The colours of a scale from -1 to 1 with a neutral middle; pages show others on a dark ground (report.css)."""
 
-WHITE_ON = (0, 8)
-"""The colours of `DIVERGING` on which text is white; it is black on the others."""
+WHITE_ON_LEVELS, WHITE_ON = (6, 7, 8), (0, 8)
+"""The colours of `LEVELS` and of `DIVERGING` on which text is white; it is black on the others."""
 
 LONGEST_NAME = 28
 """The maximum number of code points of a name on an axis with many names."""
@@ -70,8 +70,8 @@ _LABEL_SIZE = 7
 # Places of a label around its point: to the sides, above, below, at the corners; then farther off, with a line.
 _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 _DISTANCES = (4, 14)
-_TEXTS = re.compile(r"^(\S*\.on-.* text) \{ fill: (?:light-dark\(#\w+, )?(#\w+)", re.MULTILINE)
-"""The rules of a page for texts on a scale, and their colours on a dark ground."""
+_TEXTS = re.compile(r"^(:is\(\.on-.*\)) \{ color: (?:light-dark\(#\w+, )?(#\w+)", re.MULTILINE)
+"""The rules of a page for texts on a scale, and their colours on a dark ground; on other colours it is white."""
 
 
 def style() -> Any:
@@ -104,7 +104,7 @@ def stored(figure: Any, form: str) -> bytes:
 
 def following_theme(svg: bytes) -> bytes:
     """An SVG of matplotlib with the colours of the pages' dark theme where its viewer is dark."""
-    css = source("finding.css")
+    css = source("report.css")
     scales = re.findall(r"--(?:level|diverging)-\d: light-dark\((#\w+), (#\w+)\)", css)
     colors = {"#ffffff": "#14171c", "#000000": "#e6e8eb", "#cccccc": "#39414c", **dict(scales)}
     rules = ["text{fill:#e6e8eb}"]
@@ -113,7 +113,8 @@ def following_theme(svg: bytes) -> bytes:
             if f"{kind}: {light}".encode() in svg:
                 rules.append(f'[style*="{kind}: {light}"]{{{kind}:{dark}!important}}')
     if b'id="on-' in svg:
-        rules += [f"{where.replace('.on', '#on')}{{fill:{dark}!important}}" for where, dark in _TEXTS.findall(css)]
+        rules.append('[id^="on-"] text{fill:#fff!important}')
+        rules += [f"{where.replace('.on', '#on')} text{{fill:{dark}!important}}" for where, dark in _TEXTS.findall(css)]
     style = f"@media(prefers-color-scheme:dark){{{''.join(rules)}}}</style>"
     return svg.replace(b"</style>", style.encode(), 1)
 

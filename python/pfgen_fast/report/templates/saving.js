@@ -17,11 +17,7 @@ function offerSaving(element, { name = nameAbove(element), place } = {}) {
   offered.add(element);
   if (element.tagName !== "TABLE") {
     const legend = document.getElementById(element.dataset.legend) ?? element.querySelector("ul");
-    const picture = () => pictureOf(element.querySelector("svg"), name, legend);
-    (place ?? element).append(saveButtons(name, {
-      PNG: async () => saveFile(fileName(name, "png"), await pngOf(picture()), "image/png"),
-      SVG: () => saveFile(fileName(name, "svg"), xmlOf(picture()), "image/svg+xml"),
-    }));
+    (place ?? element).append(saveButtons(name, pictureForms(() => element.querySelector("svg"), name, legend)));
     return;
   }
   const buttons = saveButtons(name, { CSV: () => saveFile(fileName(name, "csv"), csvOf(shownCells(element)), "text/csv") });
@@ -29,6 +25,22 @@ function offerSaving(element, { name = nameAbove(element), place } = {}) {
   const head = place ?? scroller.parentElement.querySelector(":scope > .table-head");
   if (head) head.append(buttons);
   else scroller.before(buttons);
+}
+
+/** The forms of a drawing. One that is not in the page is put there for a moment, because the style of the page applies to it. */
+function pictureForms(drawing, name, legend) {
+  const picture = () => {
+    const original = drawing();
+    if (original.isConnected) return pictureOf(original, name, legend);
+    document.body.append(original);
+    const copy = pictureOf(original, name, legend);
+    original.remove();
+    return copy;
+  };
+  return {
+    PNG: async () => saveFile(fileName(name, "png"), await pngOf(picture()), "image/png"),
+    SVG: () => saveFile(fileName(name, "svg"), xmlOf(picture()), "image/svg+xml"),
+  };
 }
 
 /** Buttons that save something in some forms. */
@@ -109,7 +121,7 @@ const LINE = 20;  // pixels
 const LARGEST = 16_000;  // pixels of a side that browsers can draw
 const INHERITED = [
   "fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin",
-  "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline",
+  "font-size", "font-weight", "font-style", "letter-spacing", "text-anchor", "dominant-baseline",
 ];
 
 /** A drawing of the page below its legend, as an SVG that needs nothing else. */

@@ -1,60 +1,41 @@
-// The heat map of the report page: the score of each run in each question. The cells are painted. The cell that has the
-// keyboard's focus is an element, which moves with the arrow keys and links to the answers.
+// The heat map of the report page: the score of each run in each question, with the longer list of names down. Names stay
+// in view beside and above the cells. Only the tiles near the view are in the page, each an SVG of some rows and columns.
+// The cell that has the keyboard's focus is an element, which moves with the arrow keys and links to the answers.
 
 const heat = document.getElementById("heat");
-const N_NAMED = 60;
-const MAX_ROWS = 1500;  // browsers paint no taller canvas
+const MAX_CHAINED = 1500;  // questions in the order of similarity, which takes the square of their number
+const TILE = 16;  // rows and columns
+const MARGIN = 200;  // pixels around the view
 const ROW = 20;  // pixels
+const BLANK = "\u00a0";  // which texts of SVG keep
+const N_LEVELS = 9;
+/** For each level, one whose text has the same colour, so that these texts are together. */
+const TEXTS_ALIKE = { level: [0, 0, 0, 0, 0, 5, 6, 6, 6], diverging: [0, 1, 4, 4, 4, 4, 4, 1, 0] };
 /** The ends of the colours, so that a search does not change the meaning of a colour: 0 or less, and the best question score of all runs. */
-const BEST = overview.runs.reduce((best, run) => run.questions.reduce((so, score) => Math.max(so, score ?? so), best), overview.has_parts ? 1 : 1e-9);
+const BEST = overview.runs.reduce((best, run) => run.questions.reduce((so, score) => Math.max(so, score ?? so), best), overview.has_answers ? 1 : 1e-9);
 const LOWEST = overview.runs.reduce((lowest, run) => run.questions.reduce((so, score) => Math.min(so, score ?? so), lowest), 0);
-const SCORE_COLORS = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"];
-const DIFFERENCE_COLORS = { light: ["#8c4a05", "#e08214", "#fdd9a5", "#f2f2f2", "#c3bfe0", "#8073ac", "#41237a"], dark: ["#ffb45c", "#c97416", "#6d451b", "#2b313a", "#4b4380", "#8073ac", "#c9bdf2"] };
-
 const WIDEST = overview.runs.reduce((widest, run) => run.questions.reduce((so, score, question) =>
   score === null ? so : Math.max(so, Math.abs(score - medians[question])), widest), 0.01);
-
-const N_SHADES = 256;
-
-function channels(color) {
-  return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
-}
-
-/** Shades from the first of some colors to the last, as red, green and blue. */
-function shadesOf(colors) {
-  return Array.from({ length: N_SHADES }, (_, shade) => {
-    const at = shade / (N_SHADES - 1) * (colors.length - 1);
-    const [low, high] = [colors[Math.floor(at)], colors[Math.ceil(at)]].map(channels);
-    return low.map((value, index) => Math.round(value + (high[index] - value) * (at % 1)));
-  });
-}
 
 function isByMedian() {
   return state.filters.get("colours") === "median";
 }
 
-function askedShades() {
-  return shadesOf(isByMedian() ? DIFFERENCE_COLORS[theme.current] : SCORE_COLORS);
+/** The class of a level from 0 to `N_LEVELS` - 1: of the one scale of scores, or of the one scale of differences. */
+function levelClass(level) {
+  return `on-${isByMedian() ? "diverging" : "level"}-${level}`;
 }
 
-/** Which shade a score has. */
-function shadeOf(score, question) {
-  const place = isByMedian() ? 0.5 + (score - medians[question]) / WIDEST / 2 : (score - LOWEST) / (BEST - LOWEST);
-  return Math.round(Math.min(1, Math.max(0, place)) * (N_SHADES - 1));
+/** The level of a score, where blue means better, and its text in less than `nLetters`; "" if none fits. */
+function cellLook(score, question, nLetters) {
+  const difference = score - medians[question];
+  const share = isByMedian() ? 0.5 + SIGN * difference / WIDEST / 2 : (score - LOWEST) / (BEST - LOWEST);
+  const inDigits = (digits) => (isByMedian() ? signed(difference, digits) : figure(score, digits)).replace(/^([+-]?)0\./, "$1.");
+  const text = [2, 1, 0].map(inDigits).find(({ length }) => length < nLetters) ?? "";
+  return [Math.min(N_LEVELS - 1, Math.floor(Math.max(0, share) * N_LEVELS)), text];
 }
 
-/** Paints shades side by side, a pixel for each; null leaves the ground. */
-function painted(width, height, shadeAt) {
-  const canvas = make("canvas", { width, height });
-  const image = new ImageData(width, height);
-  const shades = askedShades();
-  for (let at = 0; at < width * height; at++) {
-    const shade = shadeAt(at % width, Math.floor(at / width));
-    if (shade !== null) image.data.set([...shades[shade], 255], 4 * at);
-  }
-  canvas.getContext("2d").putImageData(image, 0, 0);
-  return canvas;
-}
+// ---- Order
 
 /** The mean score of a question, negative if lower is better; hardest first is the order of this. */
 function easiness(question) {
@@ -67,7 +48,7 @@ const ORDERS = {
   discrimination: (numbers) => sortedBy(numbers, (question) => -(difficulties[question].discrimination ?? -2)),
   similarity: (numbers) => {
     const hardest = sortedBy(numbers, easiness);
-    return [...bySimilarity(hardest.slice(0, MAX_ROWS)), ...hardest.slice(MAX_ROWS)];
+    return [...bySimilarity(hardest.slice(0, MAX_CHAINED)), ...hardest.slice(MAX_CHAINED)];
   },
 };
 
@@ -88,7 +69,7 @@ function bySimilarity(numbers) {
 
 let orderedQuestions = { order: null, questions: [] };
 
-/** The questions from top to bottom. */
+/** The questions from top to bottom, or from left to right. */
 function questionsInOrder() {
   const order = state.filters.get("order") ?? "";
   if (order !== orderedQuestions.order) {
@@ -99,61 +80,150 @@ function questionsInOrder() {
   return orderedQuestions.questions;
 }
 
+// ---- Names and cells
+
+/** The two lists of names: the part of the state they set, the numbers in order, the names to show, and the lines of a tip. */
+function namedAxes(shown) {
+  const { questions, runs } = overview;
+  const title = (run) => narrow.matches ? run.title.replace(/^[^/]*\/(?=.)/, "") : run.title;
+  const runName = (run) => shortened([title(runs[run]), runs[run].settings].filter(Boolean).join(" "), 60);
+  return [
+    { part: "question", numbers: questionsInOrder(), name: (number) => `${questions[number].id} ${questions[number].text}`,
+      short: (number) => questions[number].id, lines: (number) => [questions[number].id, shortened(questions[number].text, 200)] },
+    { part: "run", numbers: shown, name: runName, short: (number) => shortened(runName(number), 28),
+      lines: (number) => [shortened(runs[number].name, 80), `Score ${figure(runs[number].score, 4)}`] },
+  ];
+}
+
 /** The lines that describe a cell. */
-function cellText(run, question) {
+function cellText({ run, question }) {
   const { id, text } = overview.questions[question];
   const score = overview.runs[run].questions[question];
-  const difference = score === null ? "" : score - medians[question];
-  const side = difference === "" ? "" : `, ${figure(Math.abs(difference), 4)} ${difference < 0 ? "below" : "above"} the ${WORDS.question}’s median`;
+  const side = score === null ? "" : `, ${figure(Math.abs(score - medians[question]), 4)} ${score < medians[question] ? "below" : "above"} the ${WORDS.question}’s median`;
   return [shortened(overview.runs[run].name, 80), shortened(`${id} ${text}`, 80), `Score ${figure(score, 4)}${side}`];
 }
 
-function drawHeatMap(element, shown) {
-  const questions = questionsInOrder().slice(0, MAX_ROWS);
-  const labels = make("div", { className: "heat-labels" }, ...questions.map((question) => {
-    const { id, text } = overview.questions[question];
-    const link = make("a", { href: addressOf({ question, run: null, sample: null, compare: null }), tabIndex: -1, title: text }, id, " ", make("bdi", {}, text));
-    return make("div", {}, link);
-  }));
-  const field = make("div", { className: "heat-field" });
-  // A strip above the columns leads to the runs.
-  const strip = make("div", { className: "heat-runs", ariaHidden: "true" });
-  const scroller = make("div", { className: "heat-scroller" }, strip, field);
-  element.replaceChildren(labels, scroller);
-  const cell = Math.max(2, Math.min(36, Math.floor((scroller.clientWidth - 2) / shown.length)));
-  const size = { width: shown.length * cell, height: questions.length * ROW };
-  const canvas = make("canvas", { ariaHidden: "true" });
-  const map = { shown, questions, cell, size };
-  field.append(canvas, keyboardGrid(map));
-  field.style.width = strip.style.width = `${size.width}px`;
-  followRuns(strip, map);
-  paint(canvas, map);
-  const isNamed = shown.length <= N_NAMED && cell >= 12;
-  if (isNamed) scroller.append(make("div", { className: "heat-names", ariaHidden: "true" }, ...shown.map((run) => {
-    const name = make("a", { href: addressOf({ ...NOTHING_OPEN, run }), tabIndex: -1 }, make("bdi", {}, shortened(overview.runs[run].name, 36)));
-    name.style.width = `${cell}px`;
-    return name;
-  })));
-  const isCut = questions.length < overview.questions.length;
-  document.getElementById("heat-note").textContent = (isCut ? `The map shows the first ${counted(MAX_ROWS)} of ${counted(overview.questions.length)} ${WORDS.questions}. ` : "") + (isNamed ? "" : `The strip above the columns names the ${WORDS.runs}; fewer ${WORDS.runs} have their names below.`);
-  showLegend();
-  followCells(canvas, map);
+/** The width of a text in letters of Latin script. */
+function lettersOf(text) {
+  return [...text].reduce((so, letter) => so + (letter < "\u1100" ? 1 : 2), 0);
 }
 
-function paint(canvas, { shown, questions, cell, size }) {
-  const sharpness = Math.min(2, devicePixelRatio || 1);
-  Object.assign(canvas, { width: size.width * sharpness, height: size.height * sharpness });
-  Object.assign(canvas.style, { width: `${size.width}px`, height: `${size.height}px` });
-  const context = canvas.getContext("2d");
-  context.imageSmoothingEnabled = false;
-  context.drawImage(painted(shown.length, questions.length, (column, row) => {
-    const score = overview.runs[shown[column]].questions[questions[row]];
-    return score === null ? null : shadeOf(score, questions[row]);
-  }), 0, 0, canvas.width, canvas.height);
-  context.scale(sharpness, sharpness);
-  for (let row = 1; row <= questions.length; row++) context.clearRect(0, row * ROW - 1, size.width, 1);
-  if (cell > 6) for (let column = 1; column <= shown.length; column++) context.clearRect(column * cell - 1, 0, 1, size.height);
+let map = null;
+
+function drawHeatMap(element, shown) {
+  const axes = namedAxes(shown);
+  const [down, across] = shown.length > axes[0].numbers.length ? axes.toReversed() : axes;
+  const longest = ({ numbers }, name) => numbers.reduce((most, number) => Math.max(most, lettersOf(name(number))), 0);
+  const left = Math.round(Math.min(7 * longest(down, down.name) + 16, 320, 0.36 * element.clientWidth));
+  const cell = Math.max(isByMedian() ? 30 : 24, Math.min(44, Math.floor((element.clientWidth - left) / (across.numbers.length || 1))));
+  const letters = longest(across, across.short);
+  const isTurned = 7.5 * letters > cell;
+  const top = isTurned ? Math.round(6.5 * letters) + 12 : ROW + 4;
+  const [width, height] = [cell * across.numbers.length, ROW * down.numbers.length];
+  const part = (className, across, down) => sized(make("div", { className }), { width: across, height: down });
+  const corner = part("heat-corner", left, top), above = part("heat-above", width, top), beside = part("heat-beside", left, height), field = part("heat-field", width, height);
+  map = { down, across, left, top, cell, isTurned, above, beside, field, tiles: new Map(), rows: down.numbers.length, columns: across.numbers.length };
+  element.style.gridTemplateColumns = `${left}px ${width}px`;
+  element.style.scrollPadding = `${top}px 0 0 ${left}px`;
+  element.replaceChildren(corner, above, beside, field);
+  field.append(keyboardGrid());
+  showTiles();
+  showLegend();
+  for (const place of [above, beside, field]) followHeat(place);
 }
+
+function sized(element, sizes) {
+  for (const [name, value] of Object.entries(sizes)) element.style[name] = `${value}px`;
+  return element;
+}
+
+/** What a row and a column are about, as a part of the state; undefined where there is none. */
+function cellAt(row, column) {
+  return { [map.down.part]: map.down.numbers[row], [map.across.part]: map.across.numbers[column] };
+}
+
+/** Adds the tiles near the view, and removes the others. */
+function showTiles() {
+  const { scrollLeft, scrollTop, clientWidth, clientHeight } = heat;
+  const near = (scroll, size, step, n) => {
+    const first = Math.max(0, Math.floor((scroll - MARGIN) / step / TILE));
+    const last = Math.min(Math.ceil(n / TILE), Math.ceil((scroll + size + MARGIN) / step / TILE));
+    return Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index);
+  };
+  const rows = near(scrollTop, clientHeight, ROW, map.rows), columns = near(scrollLeft, clientWidth, map.cell, map.columns);
+  const wanted = new Map([
+    ...rows.map((row) => [`row ${row}`, () => map.beside.appendChild(nameTile(map.down, row))]),
+    ...columns.map((column) => [`column ${column}`, () => map.above.appendChild(nameTile(map.across, column))]),
+    ...rows.flatMap((row) => columns.map((column) => [`${row} ${column}`, () => map.field.appendChild(cellTile(row, column))])),
+  ]);
+  for (const [key, tile] of map.tiles) if (!wanted.has(key)) { tile.remove(); map.tiles.delete(key); }
+  for (const [key, add] of wanted) if (!map.tiles.has(key)) map.tiles.set(key, add());
+}
+
+function nameTile({ part, numbers, name, short }, tile) {
+  const isDown = part === map.down.part;
+  return make("div", {}, ...numbers.slice(tile * TILE, (tile + 1) * TILE).map((number, index) => {
+    const link = make("a", { href: addressOf({ ...NOTHING_OPEN, [part]: number }), tabIndex: -1 }, make("bdi", {}, isDown ? name(number) : short(number)));
+    const place = (tile * TILE + index) * (isDown ? ROW : map.cell);
+    link.classList.toggle("turned", !isDown && map.isTurned);
+    return sized(link, isDown ? { top: place, width: map.left, height: ROW } : { left: place, width: map.cell, height: map.top });
+  }));
+}
+
+function cellTile(tileRow, tileColumn) {
+  const [top, left] = [tileRow * TILE, tileColumn * TILE];
+  const [rows, columns] = [Math.min(TILE, map.rows - top), Math.min(TILE, map.columns - left)];
+  const drawing = cells(top, left, rows, columns);
+  return sized(drawing, { top: top * ROW, left: left * map.cell });
+}
+
+/** Some cells as an SVG: a path for each level, and the figures of a row and a colour as one text of equally wide letters. */
+function cells(top, left, rows, columns) {
+  const { cell } = map;
+  const alike = TEXTS_ALIKE[isByMedian() ? "diverging" : "level"];
+  const [nLetters, usual] = [Math.floor(cell / 6), isByMedian() ? 4 : 3];
+  const paths = Array(N_LEVELS).fill("");
+  const texts = new Map(alike.map((level) => [level, []]));
+  for (let row = 0; row < rows; row++) {
+    const lines = new Map([...texts.keys()].map((level) => [level, ""]));
+    for (let column = 0; column < columns; column++) {
+      const { run, question } = cellAt(top + row, left + column);
+      const score = overview.runs[run].questions[question];
+      const [level, text] = score === null ? [null, ""] : cellLook(score, question, nLetters);
+      if (level !== null) paths[level] += `M${column * cell} ${row * ROW}h${cell - 1}v${ROW - 1}h${1 - cell}z`;
+      const shown = text.padStart(Math.floor((nLetters + text.length) / 2), BLANK).padEnd(nLetters, BLANK);
+      for (const [tone, line] of lines) lines.set(tone, line + (tone === alike[level] ? shown : BLANK.repeat(nLetters)));
+    }
+    for (const [tone, line] of lines) {
+      const start = line.search(/\S/);
+      if (start >= 0) texts.get(tone).push(svg("text", { x: (start + (nLetters - usual) % 2 / 2) * cell / nLetters, y: row * ROW + 14 }, line.trim()));
+    }
+  }
+  const letters = { "font-family": "monospace", "letter-spacing": cell / nLetters - letterWidth() };
+  return svg("svg", { class: "heat-cells", width: columns * cell, height: rows * ROW, "aria-hidden": true },
+    ...paths.flatMap((path, level) => path ? [svg("path", { class: levelClass(level), d: path })] : []),
+    ...[...texts].map(([level, lines]) => svg("g", { class: levelClass(level), ...letters }, ...lines)));
+}
+
+/** The width of a letter in the cells, in pixels. */
+function letterWidth() {
+  if (!letterWidth.known) {
+    const text = svg("text", { "font-family": "monospace" }, "0".repeat(100));
+    const drawing = svg("svg", { class: "heat-cells" }, text);
+    heat.append(drawing);
+    letterWidth.known = text.getComputedTextLength() / 100;
+    drawing.remove();
+  }
+  return letterWidth.known;
+}
+
+function showLegend() {
+  const ends = isByMedian() ? [-1, 1].map((side) => signed(SIGN * side * WIDEST, 2)) : [figure(LOWEST, LOWEST ? 2 : 0), figure(BEST, 2)];
+  const swatches = Array.from({ length: N_LEVELS }, (_, level) => make("i", { className: levelClass(level) }));
+  document.getElementById("heat-legend").replaceChildren(ends[0], " ", ...swatches, " ", ends[1]);
+}
+
+// ---- Files
 
 /** Saves the scores of the shown runs, in the order of the map. */
 function saveScores() {
@@ -162,45 +232,43 @@ function saveScores() {
   saveFile(fileName("scores", "csv"), csvOf([[WORDS.question, ...shown.map((run) => overview.runs[run].name)], ...rows]), "text/csv");
 }
 
-function showLegend() {
-  const [low, canvas, high] = document.getElementById("heat-legend").children;
-  canvas.getContext("2d").drawImage(painted(N_SHADES, 1, (column) => column), 0, 0, canvas.width, canvas.height);
-  low.textContent = isByMedian() ? `-${WIDEST.toFixed(2)}` : figure(LOWEST, LOWEST ? 2 : 0);
-  high.textContent = isByMedian() ? `+${WIDEST.toFixed(2)}` : BEST.toFixed(2);
+/** The whole map as one SVG, with its names. */
+function wholeMap() {
+  const { down, across, left, top, cell, rows, columns, isTurned } = map;
+  const field = cells(0, 0, rows, columns);
+  field.setAttribute("x", left);
+  field.setAttribute("y", top);
+  const name = (text, x, y, turn = "") => svg("text", { transform: `translate(${x} ${y})${turn}` }, text);
+  return svg("svg", { class: "heat-cells", width: left + columns * cell, height: top + rows * ROW },
+    ...down.numbers.map((number, row) => name(shortened(down.name(number), Math.floor(left / 6.5)), 0, top + row * ROW + 14)),
+    ...across.numbers.map((number, column) => name(across.short(number), left + (column + (isTurned ? 0.5 : 0)) * cell + (isTurned ? 4 : 2), top - 5, isTurned ? " rotate(-90)" : "")),
+    field);
 }
 
 // ---- The pointer and the keyboard
 
-function openCell(run, question) {
-  hideTip();
-  go({ run, question, sample: null, compare: null });
+/** The names or the cell under the pointer, as a part of the state. */
+function underPointer(event, element) {
+  const box = map.field.getBoundingClientRect();
+  const row = element === map.above ? -1 : Math.floor((event.clientY - box.top) / ROW);
+  const column = element === map.beside ? -1 : Math.floor((event.clientX - box.left) / map.cell);
+  return cellAt(row, column);
 }
 
-function followCells(canvas, { shown, questions, cell }) {
-  const cellUnder = ({ offsetX, offsetY }) => [shown[Math.floor(offsetX / cell)], questions[Math.floor(offsetY / ROW)]];
-  canvas.addEventListener("pointermove", (event) => {
-    const [run, question] = cellUnder(event);
-    if (run === undefined || question === undefined) return hideTip();
-    showTip(cellText(run, question), event.clientX, event.clientY);
+function followHeat(element) {
+  element.addEventListener("pointermove", (event) => {
+    const { run, question } = underPointer(event, element);
+    if (run === undefined && question === undefined) return hideTip();
+    const axis = [map.down, map.across].find(({ part }) => part === (run === undefined ? "question" : "run"));
+    showTip(run === undefined || question === undefined ? axis.lines(run ?? question) : cellText({ run, question }), event.clientX, event.clientY);
   });
-  canvas.addEventListener("pointerleave", hideTip);
-  canvas.addEventListener("click", (event) => {
-    const [run, question] = cellUnder(event);
-    if (run !== undefined && question !== undefined) openCell(run, question);
-  });
-}
-
-function followRuns(strip, { shown, cell }) {
-  const runUnder = ({ offsetX }) => shown[Math.floor(offsetX / cell)];
-  strip.addEventListener("pointermove", (event) => {
-    const run = overview.runs[runUnder(event)];
-    if (!run) return hideTip();
-    showTip([shortened(run.name, 80), `Score ${figure(run.score, 4)}`], event.clientX, event.clientY);
-  });
-  strip.addEventListener("pointerleave", hideTip);
-  strip.addEventListener("click", (event) => {
+  element.addEventListener("pointerleave", hideTip);
+  if (element !== map.field) return;
+  element.addEventListener("click", (event) => {
+    const { run, question } = underPointer(event, element);
+    if (run === undefined || question === undefined) return;
     hideTip();
-    if (runUnder(event) !== undefined) go({ ...NOTHING_OPEN, run: runUnder(event) });
+    go({ run, question, sample: null, compare: null });
   });
 }
 
@@ -210,19 +278,18 @@ const place = { run: null, question: null };
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-Infinity, 0], End: [Infinity, 0] };
 
 /** A grid of one cell, the only cell that can have the focus; it states its position among all cells. */
-function keyboardGrid(map) {
-  const grid = make("div", { role: "grid", ariaLabel: `Scores of ${WORDS.questions} by ${WORDS.run}`, ariaRowCount: map.questions.length, ariaColCount: map.shown.length });
-  const column = Math.max(0, map.shown.indexOf(place.run));
-  const row = Math.max(0, map.questions.indexOf(place.question));
-  grid.append(gridRow(map, row, column));
+function keyboardGrid() {
+  const grid = make("div", { role: "grid", ariaLabel: `Scores of ${WORDS.questions} by ${WORDS.run}`, ariaRowCount: map.rows, ariaColCount: map.columns });
+  let [row, column] = [map.down, map.across].map(({ numbers, part }) => Math.max(0, numbers.indexOf(place[part])));
+  grid.append(gridRow(row, column));
   grid.addEventListener("keydown", (event) => {
     const move = MOVES[event.key];
     if (!move || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
-    const next = [[map.shown.length, map.shown.indexOf(place.run)], [map.questions.length, map.questions.indexOf(place.question)]]
-      .map(([count, at], axis) => Math.min(count - 1, Math.max(0, at + move[axis])));
+    column = Math.min(map.columns - 1, Math.max(0, column + move[0]));
+    row = Math.min(map.rows - 1, Math.max(0, row + move[1]));
     // A new element, because screen readers read what gets the focus.
-    const moved = gridRow(map, next[1], next[0]);
+    const moved = gridRow(row, column);
     grid.append(moved);
     moved.querySelector("a").focus({ preventScroll: true });
     grid.firstChild.remove();
@@ -231,17 +298,17 @@ function keyboardGrid(map) {
   return grid;
 }
 
-function gridRow({ shown, questions, cell }, row, column) {
-  const [run, question] = [shown[column], questions[row]];
-  Object.assign(place, { run, question });
-  const link = make("a", { href: addressOf({ run, question, sample: null, compare: null }), ariaLabel: cellText(run, question).join(", ") });
-  Object.assign(link.style, { left: `${column * cell}px`, top: `${row * ROW}px`, width: `${cell}px`, height: `${ROW}px` });
-  showTipOnFocus(link, cellText(run, question));
+function gridRow(row, column) {
+  const { run, question } = Object.assign(place, cellAt(row, column));
+  const link = make("a", { href: addressOf({ run, question, sample: null, compare: null }), ariaLabel: cellText(place).join(", ") });
+  sized(link, { left: column * map.cell, top: row * ROW, width: map.cell, height: ROW });
+  showTipOnFocus(link, cellText(place));
   return make("div", { role: "row", ariaRowIndex: row + 1 }, make("div", { role: "gridcell", ariaColIndex: column + 1 }, link));
 }
 
+heat.addEventListener("scroll", () => { if (map) showTiles(); });
 drawWhenSeen(heat, () => drawHeatMap(heat, chosenRuns()));
-document.querySelector("#heat-map .tools").append(saveButtons(`Scores of ${WORDS.questions} by ${WORDS.run}`, { CSV: saveScores }));
+document.querySelector("#heat-map .tools").append(saveButtons(`Scores of ${WORDS.questions} by ${WORDS.run}`, { CSV: saveScores, ...pictureForms(wholeMap, "scores") }));
 whenChanged((before) => {
   if (before && ["order", "colours", "runs"].some((name) => before.filters.get(name) !== state.filters.get(name))) drawSoon();
 });
