@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from .rewards.server.reward_client import AsyncRewardClient as AsyncRewardClient
     from .rewards.server.reward_client import RewardClient as RewardClient
     from .runs.comparison import Comparison as Comparison
+    from .runs.diagnosis import Diagnosis as Diagnosis
+    from .runs.diagnosis import diagnose as diagnose
     from .runs.items.ranking import ModelRanking as ModelRanking
     from .runs.leaderboard import Leaderboard as Leaderboard
     from .runs.placement import Placement as Placement
@@ -65,11 +67,13 @@ __version__: str = _core.__version__
 MODULES = {
     "AsyncRewardClient": "rewards.server.reward_client",
     "Comparison": "runs.comparison",
+    "Diagnosis": "runs.diagnosis",
     "Placement": "runs.placement",
     "ModelRanking": "runs.items.ranking",
     "ReferenceScorer": "rewards.references.reference_scorer",
     "Reward": "rewards.reward",
     "compare": "runs.run_comparison",
+    "diagnose": "runs.diagnosis",
     "Leaderboard": "runs.leaderboard",
     "place": "runs.run_placement",
     "leaderboard": "runs.result_tables",

@@ -1,0 +1,297 @@
+"""Why a run scores less than a reference: the loss by causes, which are exclusive and add up. Rule: docs/diagnosis.md.
+
+`loss_figures` has the figures of a run; here are the references, the causes and the words.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..base.errors import TrialsError
+from ..base.table import Column, Table, TableResult
+from ..base.untrusted_text import counted, in_one_line
+from ..suite.suite import Suite, hash_of_cut
+from .checkout import checkout_of, run_name
+from .leaderboard import find_results, is_system, model_of
+from .loss_figures import (
+    CAUSES,
+    FAULTS,
+    AnswerFaults,
+    Figures,
+    QuestionFigures,
+    diagnosis_figures,
+    median_figures,
+    question_losses,
+)
+from .run_result import RunResult, read_result
+
+REFERENCES = ("median", "best")
+REFERENCE_FILE = Path(__file__).parents[1] / "data" / "references" / "pfgen-bench.json"
+
+_LOST = {"keywords": "by missing keywords", "wording": "by rare wording"}
+_WORDS = {"empty": "that are empty", "loop": "that repeat themselves", "cut": "that are cut off"}
+_SHOWN, _MOST_SHOWN, _BAR = 0.005, 3, 20
+
+
+class Cause(NamedTuple):
+    """A cause, and what it costs."""
+
+    cause: str
+    loss: float  # points of the score; negative for a gain
+    answers: int | None  # number of recorded answers that it costs; None for wording and other
+    share: float | None  # share of the answers with this fault; None for the other causes
+    question_id: str | None  # question with the largest loss by it; None without any loss
+    question: str | None  # its text
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Diagnosis(TableResult):
+    """The loss of a run to a reference, by causes that add up to it."""
+
+    run: str  # name of the run
+    reference: str  # what it is compared with, such as `the median`
+    about: str  # what that is, such as `the median of 522 published runs for each question`; "" for a run
+    score: float  # mean over the questions that both have
+    reference_score: float  # the same of the reference
+    causes: tuple[Cause, ...]  # in the order of `CAUSES`
+    n_questions: int  # number of questions that both have
+    n_answers: int  # number of recorded answers to these
+    n_trials: int  # number of answers that each question has; those that are not recorded are estimated
+    language: str  # language or script of the questions
+
+    def __repr__(self) -> str:
+        return f"Diagnosis({in_one_line(self.run, 60)}: {self.sentence()})"
+
+    @property
+    def loss(self) -> float:
+        """The score of the reference less that of the run."""
+        return self.reference_score - self.score
+
+    def sentence(self) -> str:
+        """The loss and its largest causes, in a sentence."""
+        largest = sorted(self.causes[:-1], key=lambda cause: -abs(cause.loss))
+        shown = max(_SHOWN, *(abs(cause.loss) / 10 for cause in largest[:1]))
+        parts = {
+            sign: [self._part(cause) for cause in largest if sign * cause.loss >= shown][:_MOST_SHOWN]
+            for sign in (1, -1)
+        }
+        if abs(self.loss) < _SHOWN:
+            head, sign = f"Scores as {self.reference}", 1
+        elif self.loss > 0:
+            head, sign = f"Loses {self.loss:.2f} to {self.reference}", 1
+        else:
+            head, sign = f"Gains {-self.loss:.2f} on {self.reference}", -1
+        verbs = {1: "loses", -1: "gains"}
+        if abs(self.loss) < _SHOWN:
+            tails = [f"{verbs[side]} {', '.join(parts[side])}" for side in (1, -1) if parts[side]]
+        else:
+            tails = [", ".join(parts[sign])] if parts[sign] else []
+            tails += [f"{verbs[-sign]} {', '.join(parts[-sign])}"] if parts[-sign] else []
+        return f"{head}: {'; '.join(tails)}." if tails else f"{head}."
+
+    def _part(self, cause: Cause) -> str:
+        """A cause in words, such as `0.11 in 54 % of answers not in Japanese`."""
+        points = f"{abs(cause.loss):.2f}"
+        if cause.cause not in FAULTS:
+            by = _LOST.get(cause.cause, "") if cause.loss > 0 else ""
+            return f"{points} {by or f'by {cause.cause}'}"
+        where = f"not in {self.language}" if cause.cause == "language" else _WORDS[cause.cause]
+        if self.n_answers == self.n_trials * self.n_questions:  # all answers are recorded
+            return f"{points} in {cause.answers} of {counted(self.n_answers, 'answer')} {where}"
+        share = 100 * (cause.share or 0)
+        return f"{points} in {f'{share:.0f}' if share >= 1 else 'under 1'} % of answers {where}"
+
+    def words(self) -> list[str]:
+        """The sentence, and what the figures are."""
+        return [f"{self.run}: {self.sentence()}", *self.notes()]
+
+    def notes(self) -> list[str]:
+        """What the reference is, and what the causes are estimated from."""
+        notes = [f"{self.reference}: {self.about}"] if self.about else []
+        if self.n_answers != self.n_trials * self.n_questions:
+            recorded = f"{self.n_answers:,} recorded answers of {self.n_trials * self.n_questions:,}"
+            notes.append(f"causes are estimated from {recorded}")
+        return notes
+
+    @property
+    def table(self) -> Table:
+        """The causes, with bars."""
+        longest = max(abs(cause.loss) for cause in self.causes) or 1
+
+        def bar(loss: float) -> str:
+            return ("█" if loss > 0 else "░") * round(_BAR * abs(loss) / longest)
+
+        columns = [
+            Column("cause"),
+            Column("loss", digits=3, is_signed=True),
+            Column("bar", "", form=bar, view="readers", is_text=True, is_optional=True),
+            Column("answers"),
+            Column("share", form=lambda share: f"{share:.1%}".replace("%", " %")),
+            Column("question_id", "example", is_text=True),
+            Column("question", "", is_text=True, is_optional=True),
+        ]
+        return Table(columns, [(cause.cause, cause.loss, cause.loss, *cause[2:]) for cause in self.causes])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, for JSON."""
+        names = ("run", "reference", "score", "reference_score", "loss", "n_questions", "n_answers", "n_trials")
+        about = {name: getattr(self, name) for name in names}
+        return {**about, "sentence": self.sentence(), "causes": [cause._asdict() for cause in self.causes]}
+
+    def to_markdown(self) -> str:
+        """The sentence and the table."""
+        return f"{self.sentence()}\n\n{self.table.to_markdown()}"
+
+
+class Reference(NamedTuple):
+    """What a run is compared with."""
+
+    name: str
+    figures: Figures
+    about: str = ""
+
+
+def diagnose(
+    run: str | Path | RunResult, against: str | Path | RunResult = "median", *, suite: Suite | None = None
+) -> Diagnosis:
+    """Finds the causes of the loss of a scored run to a reference.
+
+    Args:
+        run: Directory of a run with its result.json, that file, or the result itself.
+        against: `median` or `best`: of the published runs if the run is of their suite, otherwise of the runs beside
+            it. Or else another run; or a directory with many runs, for their median.
+        suite: The suite of the run, which has lengths and units; by default those of the published suite.
+
+    Raises:
+        TrialsError: There is no result or no reference, or both have no question in common.
+
+    Example:
+        >>> diagnose(RunResult(...), "best").sentence()  # doctest: +SKIP
+        'Loses 0.21 to the best run: 0.11 in 54 % of answers not in Japanese, 0.06 in 20 % of answers that are empty.'
+    """
+    name, result, path = _read(run)
+    return diagnosis_of(name, result, _reference(result, path, against, suite), suite)
+
+
+def diagnosis_of(name: str, result: RunResult, reference: Reference, suite: Suite | None = None) -> Diagnosis:
+    """Finds the causes of the loss of a result to a reference."""
+    own = diagnosis_figures(result, suite)
+    names = [key for key in own if key in reference.figures]
+    if not names:
+        raise TrialsError(f"{name}: has no question in common with {reference.name}")
+    losses = {key: question_losses(own[key], reference.figures[key]) for key in names}
+    answers = [answer for key in names for answer in own[key].answers]
+    n = {fault: sum(answer[0] == fault for answer in answers) for fault in FAULTS}
+    n["keywords"] = sum(keywords > 0 for _, keywords, _ in answers)
+    n["length"] = sum(length > 0 for _, _, length in answers)
+    causes = []
+    for cause in CAUSES:
+        worst = max(names, key=lambda key: losses[key][cause])
+        has_loss = cause != "other" and losses[worst][cause] > 0
+        shares = [own[key].faults.get(cause, (0.0, 0.0))[0] for key in names]
+        causes.append(
+            Cause(
+                cause,
+                _mean(losses[key][cause] for key in names),
+                n.get(cause),
+                _mean(shares) if cause in FAULTS else None,
+                worst if has_loss else None,
+                result.questions[worst].question if has_loss else None,
+            )
+        )
+    return Diagnosis(
+        run=name,
+        reference=reference.name,
+        about=reference.about,
+        score=_mean(own[key].score for key in names),
+        reference_score=_mean(reference.figures[key].score for key in names),
+        causes=tuple(causes),
+        n_questions=len(names),
+        n_answers=len(answers),
+        n_trials=result.num_trials,
+        language=AnswerFaults(result, suite).language,
+    )
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return sum(listed) / len(listed)
+
+
+# --- references
+
+
+@cache
+def _published() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(REFERENCE_FILE.read_text(encoding="utf-8"))
+    return content
+
+
+def published_reference(result: RunResult, name: str = "median") -> Reference | None:
+    """The median or the best of the published runs; None if a result is of another suite."""
+    content = _published()
+    if not _has_suite(result, content["metadata_hash"]):
+        return None
+    figures = {key: QuestionFigures.of_row(row) for key, row in content[name].items()}
+    return _named(name, figures, content["best_run"], f"{content['n_runs']} published runs")
+
+
+def _named(name: str, figures: Figures, best: str, runs: str) -> Reference:
+    if name == "best":
+        return Reference("the best run", figures, f"{best}, of {runs}")
+    return Reference("the median", figures, f"of {runs}, for each question")
+
+
+def _has_suite(result: RunResult, metadata_hash: str) -> bool:
+    """Whether a result is of a suite, or of some of its questions."""
+    return result.metadata_hash in (metadata_hash, hash_of_cut(metadata_hash, list(result.questions)))
+
+
+def _read(run: str | Path | RunResult) -> tuple[str, RunResult, Path | None]:
+    if isinstance(run, RunResult):
+        return model_of(run.config, "this run"), run, None
+    paths = find_results([run])
+    if len(paths) != 1:
+        raise TrialsError(f"{run}: contains {len(paths)} results; expected one")
+    return run_name(paths[0].parent), read_result(paths[0]), paths[0]
+
+
+def _reference(result: RunResult, path: Path | None, against: str | Path | RunResult, suite: Suite | None) -> Reference:
+    if isinstance(against, RunResult):
+        return Reference(model_of(against.config, "the reference"), diagnosis_figures(against, suite))
+    is_named = against in REFERENCES
+    if is_named and (published := published_reference(result, str(against))):
+        return published
+    if is_named and path is None:
+        raise TrialsError("against: there are no runs beside a result in memory; expected a run or a directory of runs")
+    folder = Path(against)
+    if is_named and path is not None:
+        root = checkout_of(path.parent)
+        folder = root / "result" if root and (root / "result") in path.resolve().parents else path.parent.parent
+    own = path and path.resolve()
+    others = [other for other in find_results([folder]) if is_named is False or other.resolve() != own]
+    results = {run_name(other.parent): read_result(other) for other in others}
+    same = {name: other for name, other in results.items() if _has_suite(result, other.metadata_hash)}
+    if not same:
+        raise TrialsError(
+            f"{folder}: no {'other ' if is_named else ''}result of the suite of {path or 'the run'} there; expected a "
+            "run or a directory of runs to compare with (--against)"
+        )
+    figures = {name: diagnosis_figures(other, suite) for name, other in same.items()}
+    if len(figures) == 1 and not is_named:
+        [(name, only)] = figures.items()
+        return Reference(name, only)
+    models = {name: own for name, own in figures.items() if not is_system(model_of(same[name].config, name))} or figures
+    best = max(models, key=lambda name: _mean(question.score for question in models[name].values()))
+    runs = f"{counted(len(models), 'run')} in {folder}"
+    return _named(
+        "best" if against == "best" else "median",
+        models[best] if against == "best" else median_figures(list(models.values())),
+        best,
+        runs,
+    )
