@@ -42,7 +42,9 @@ def test_every_state_is_read_back_from_its_address(open_tab, path):
             for (const compare of [null, [0, 1], [2, 3], [3, 0, 2, 1]])
               for (const text of texts) {
                 const filters = new Map(text ? [[`x${text}`, text]] : []);
-                const common = { run, compare, question: run, sample: run, search: text, sort: text, filters };
+                const cause = text ? "loop" : null;
+                    const opened = { run, compare, question: run, sample: run, cause };
+                    const common = { ...opened, search: text, sort: text, filters };
                 made.push({ ...common, tab: text ? "plots" : "", unknown: [] });
               }
           const plain = (state) => JSON.stringify({ ...state, filters: [...state.filters] }, Object.keys(state).sort());

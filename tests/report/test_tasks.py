@@ -3,6 +3,8 @@
 The seconds of each task are in the record of the test (`--junit-xml`); they are not checked, because machines differ.
 """
 
+import json
+import re
 import time
 
 import pytest
@@ -10,6 +12,9 @@ from makers.pages import leave_out_drawing
 from makers.runs import make_varied_runs
 from pfgen_fast.cli import app
 from pfgen_fast.report.discernment import write_discernment
+from pfgen_fast.runs.diagnosis import Reference, diagnosis_of
+from pfgen_fast.runs.loss_figures import diagnosis_figures, median_figures
+from pfgen_fast.runs.run_result import read_result
 from report.discernments import a_discernment
 
 pytestmark = pytest.mark.browser
@@ -21,6 +26,10 @@ N_RUNS = 12
 def page_folder(tmp_path_factory, mini):
     folder = tmp_path_factory.mktemp("tasks")
     runs = make_varied_runs(folder / "result", mini, N_RUNS, n_trials=8)
+    bad = runs / "org/model-9/abc/trials.jsonl"
+    answers = [json.loads(line) for line in bad.read_text(encoding="utf-8").splitlines()]
+    answers = [{**answer, "answer": "" if number % 2 else answer["answer"]} for number, answer in enumerate(answers)]
+    bad.write_text("".join(json.dumps(answer) + "\n" for answer in answers), encoding="utf-8")
     few = runs / f"org/model-{N_RUNS - 1}/abc/trials.jsonl"
     few.write_text(
         "".join(few.read_text(encoding="utf-8").splitlines(keepends=True)[: 2 * len(mini)]), encoding="utf-8"
@@ -30,7 +39,7 @@ def page_folder(tmp_path_factory, mini):
             patch.setattr("sys.argv", ["pfgen-fast", *map(str, command), "--quiet"])
             with pytest.raises(SystemExit, match="0"):
                 app.main()
-    return folder / "report"
+    return folder
 
 
 class Task:
@@ -57,7 +66,7 @@ class Task:
 
 @pytest.fixture
 def task(open_tab, page_folder, record_property):
-    return Task(open_tab(page_folder / "index.html"), record_property)
+    return Task(open_tab(page_folder / "report" / "index.html"), record_property)
 
 
 def opened(task, name="org/model-5"):
@@ -69,12 +78,52 @@ def test_why_is_my_model_bad(task):
     opened(task)
     body = task.page.locator("#details-body").inner_text()
     assert body.startswith(f"Rank 6 of {N_RUNS}")
-    for sentence in ("Weakest part: ", "missing in half of the sample answers or more: ", "Mean length "):
-        assert sentence in body
+    for sentence in (r"· 8 trials", r"(Loses 0\.\d\d to|Gains 0\.\d\d on|Scores as) the median: ", r"Mean length "):
+        assert re.search(sentence, body)
     distances = task.page.locator("#details-body .of-questions tbody td:nth-child(3)").all_inner_texts()
     figures = [float(text) for text in distances]
     assert figures == sorted(figures)
     task.done(1)
+
+
+def test_name_the_main_cause_of_a_bad_run(task):
+    opened(task, "org/model-9")
+    body, bars = task.page.locator("#details-body"), task.page.locator("#details-body .chart a")
+    assert re.search(r"Loses 0\.\d\d to the median: 0\.\d\d in 50 % of answers that are empty", body.inner_text())
+    assert re.fullmatch(r"Empty: -0\.\d{3} · \d+ of 40", bars.first.get_attribute("aria-label"))
+    assert is_in_view(task.page, bars.first)
+    task.click(bars.first.locator("text").first)
+    body.get_by_text("empty answer").first.wait_for()
+    assert bars.first.get_attribute("aria-expanded") == "true"
+    assert task.tab.fragment == "run=org/model-9/abc&cause=empty"
+    task.page.locator('[data-filter="against"]').select_option("the best run")
+    body.get_by_text(" to the best run: ").wait_for()
+    task.done(2)
+
+
+@pytest.mark.parametrize("against", ["median", "best", "org/model-3/abc"])
+def test_the_page_has_the_losses_of_the_terminal(open_tab, page_folder, mini, against):
+    paths = sorted((page_folder / "result").rglob("result.json"))
+    results = {f"org/{path.parts[-3]}/abc": read_result(path) for path in paths}
+    figures = {name: diagnosis_figures(result, mini) for name, result in results.items()}
+    best = max(results, key=lambda name: results[name].score)
+    reference = {
+        "median": Reference("the median", median_figures(list(figures.values()))),
+        "best": Reference("the best run", figures[best]),
+    }.get(against) or Reference(against, figures[against])
+    name = "org/model-9/abc"
+    expected = diagnosis_of(name, results[name], reference, mini)
+    page = open_tab(page_folder / "report" / "index.html", f"#run={name}&against={against}").page
+    page.locator("#details-body .chart a").first.wait_for()
+    computed = (
+        "async (against) => diagnosisOf(await figures(), state.run, referenceOf(against, await figures())).causes"
+    )
+    causes = page.evaluate(computed, against)
+    assert [cause["cause"] for cause in causes] == [cause.cause for cause in expected.causes]
+    assert [cause["loss"] for cause in causes] == pytest.approx([cause.loss for cause in expected.causes], abs=1e-4)
+    assert [cause["n"] for cause in causes] == [cause.answers for cause in expected.causes]
+    assert sum(cause["loss"] > 0.005 for cause in causes) > 1
+    assert expected.sentence() in page.locator("#details-body").inner_text()
 
 
 def test_what_is_its_worst_answer(task):
@@ -104,7 +153,7 @@ def test_send_exactly_this_view(task, open_tab, page_folder):
     task.click(task.page.locator("#details-body .of-questions tbody button").nth(2))
     task.page.wait_for_selector(".opened .answer")
     shown = "#details-body .of-questions tbody button, .opened .answer"
-    again = open_tab(page_folder / "index.html", f"#{task.tab.fragment}").page
+    again = open_tab(page_folder / "report" / "index.html", f"#{task.tab.fragment}").page
     again.wait_for_selector(".opened .answer")
     assert again.locator(shown).all_inner_texts() == task.page.locator(shown).all_inner_texts()
     task.done(3)
@@ -118,12 +167,14 @@ def test_which_runs_have_few_trials(task):
     task.click(task.page.get_by_role("link", name="1 with fewer than 8 trials"))
     assert task.page.locator('#runs [aria-sort="ascending"]').inner_text().startswith("Trials")
     assert task.page.locator('#runs tbody td[data-column="trials"]').all_inner_texts() == ["2", *["8"] * (N_RUNS - 1)]
-    task.done(1)
+    opened(task, f"org/model-{N_RUNS - 1}")
+    assert "· 2 trials" in task.page.locator("#details-body").inner_text()
+    task.done(2)
 
 
 def test_print_a_page_that_a_colleague_can_read(task):
     page = task.page
-    page.wait_for_function("unpackedFigures")
+    page.evaluate("figures().then(() => true)")
     assert task.tab.n_printed() >= page.locator("main > section").count() - 1
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")

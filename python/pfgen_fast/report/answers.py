@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -104,6 +105,14 @@ def _line(part: Sequence[RunAnswers], shown: Iterator[_Shown], names: dict[str, 
         "length": [sample.n_code_points for sample in samples],
         "missing": [[names[name] for name in sample.missing] for sample in samples],
         "excess": [sample.excess for sample in samples],
+        "fault": [sample.costs[0] for sample in samples],
+        **{
+            name: [None if math.isnan(cost) else round(cost, 2) for cost in costs]
+            for name, costs in (
+                ("by_keywords", [sample.costs[1] for sample in samples]),
+                ("by_length", [sample.costs[2] for sample in samples]),
+            )
+        },
         **_text_columns(list(islice(shown, len(samples)))),
     }
 

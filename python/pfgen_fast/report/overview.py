@@ -14,7 +14,9 @@ from ..base.errors import PfgenError
 from ..base.mean_interval import MeanInterval, mean_interval
 from ..base.table import Column
 from ..base.untrusted_text import in_one_line
+from ..runs.diagnosis import CAUSE_WORDS
 from ..runs.leaderboard import model_of, ranks
+from ..runs.loss_figures import CAUSES, FAULTS, AnswerFaults
 from ..runs.statistics.paired_tests import MIN_QUESTIONS, TESTS
 from ..runs.statistics.verdicts import SENTENCES, tied_ranks
 from ..runs.trial_intervals import Interval, TrialScores
@@ -92,6 +94,9 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
             [(run.name, run.source.result.config) for run in runs], [run.source.intervals for run in runs]
         ),
         "target": " or ".join(dict.fromkeys(question.target_shown for question in suite)),
+        "causes": CAUSES,
+        "faults": FAULTS,
+        "cause_words": {**CAUSE_WORDS, "language": f"not in {AnswerFaults(runs[0].source.result, suite).language}"},
         **about_page(RUN_WORDS, RUN_COLUMNS, has_answers=True),
     }
 

@@ -6,6 +6,7 @@ answers are compressed by question and unpacked on demand. A single file is boun
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,8 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ..base.errors import TrialsError
+from ..runs.diagnosis import published_reference
+from ..runs.loss_figures import QuestionFigures
 from ..scoring.tinting import LEVELS
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
@@ -20,7 +23,7 @@ from . import pages
 from .answers import packed, packed_answers, packed_trial_answers
 from .overview import FLUENT, STEP, UNHELPFUL, headline, missed_keywords, overview_of
 from .pages import markup, page_json, page_text, write_bounded_page, write_page_folder
-from .safe_runs import N_SHOWN, ReportRun, by_score, check_run
+from .safe_runs import N_SHOWN, CheckedQuestion, CheckedRun, ReportRun, by_score, check_run
 
 _OVERVIEW = (
     "tabs",
@@ -34,7 +37,10 @@ _OVERVIEW = (
     "subjects",
     "sweep",
 )
-_VIEWS = ("answers", "question_table", "questions", "run_view", "question_view", "differences", "comparison", "search")
+_VIEWS = (
+    *("answers", "question_table", "questions", "diagnosis", "run_view", "question_view"),
+    *("differences", "comparison", "search"),
+)
 SCRIPTS = (
     *("unpacking.js", "charts.js", "report/state.js", "address.js", "dialog.js"),
     *(f"report/{name}.js" for name in (*_OVERVIEW, *_VIEWS, "keys")),
@@ -104,12 +110,14 @@ class _Page:
         self._overview = overview_of(self.runs, suite)
         self._by_question = [[run.questions.get(question.question_id) for run in self.runs] for question in suite]
         # Figures by run and question, without the figures of the overview.
-        figures: dict[str, list[Any]] = {
+        figures: dict[str, Any] = {
             name: [[part.figures[name] if part else None for part in by_run] for by_run in self._by_question]
             for name in ("average", "score_std", "length", *PARTS)
         }
         figures["samples"] = [[len(part.samples) if part else 0 for part in by_run] for by_run in self._by_question]
         figures["missed"] = list(map(missed_keywords, self._by_question))
+        figures |= _loss_columns(self._by_question)
+        figures["published"] = _published_rows(self.runs[0], suite)
         self._figures = packed(figures)
 
     def trials(self) -> Iterator[list[str] | None]:
@@ -149,6 +157,35 @@ class _Page:
         for question, by_run in self._track(questions, len(questions), "questions of the page"):
             answers = [(number, part.samples) for number, part in enumerate(by_run) if part]
             yield packed_answers(question, answers, n_shown)
+
+
+def _loss_columns(by_question: Sequence[Sequence[CheckedQuestion | None]]) -> dict[str, list[list[Any]]]:
+    """What the losses of each question and run need beside their means, as `loss_figures` computes them."""
+    rows = [[_loss_row(part.losses) if part else None for part in by_run] for by_run in by_question]
+    names = ("late", "short", "clean", "faults", "n_costly")
+    return {name: [[row and row[place] for row in by_run] for by_run in rows] for place, name in enumerate(names)}
+
+
+def _loss_row(losses: QuestionFigures) -> tuple[Any, ...] | None:
+    clean, answers = losses.clean, losses.answers
+    if not all(map(math.isfinite, (*losses[:6], *(clean or ())))):
+        return None
+    faults = [
+        (fault, round(share, 4), round(part, 4), sum(answer[0] == fault for answer in answers))
+        for fault, (share, part) in losses.faults.items()
+    ]
+    n_costly = [sum(cost > 0 for cost in costs) for costs in zip(*(answer[1:] for answer in answers), strict=True)]
+    means = clean and [round(value, 4) for value in clean]
+    return round(losses.late, 4), round(losses.short, 4), means, faults, n_costly
+
+
+def _published_rows(run: CheckedRun, suite: Suite) -> dict[str, Any] | None:
+    """The median of the published runs by question, and what it is; None if the suite is not the published one."""
+    reference = published_reference(run.source.result)
+    if reference is None:
+        return None
+    rows = [reference.figures.get(question.question_id) for question in suite]
+    return {"about": reference.about, "rows": [row and row[:6] for row in rows]}
 
 
 def of_overview(overview: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from ..base.untrusted_text import in_one_line, link_target
 from ..generation.raw_replies import sentence_of
 from ..runs.checkout import run_name
 from ..runs.leaderboard import medal, model_of, order_key
+from ..runs.loss_figures import QuestionFigures, diagnosis_figures
 from ..runs.run_result import Figures, RunResult, ScoredAnswer, Scores, read_result
 from ..suite.questions import Question
 from ..suite.suite import Suite
@@ -60,6 +61,10 @@ ShownFigures = dict[str, float | None]
 """
 
 
+AnswerCosts = tuple[str | None, float, float]
+"""The fault of an answer, and what its keywords and its length cost, as `QuestionFigures.answers` has them."""
+
+
 @dataclass(frozen=True)
 class CheckedAnswer:
     """A sample answer; `answer` is unchanged except that it may be cut off."""
@@ -70,6 +75,7 @@ class CheckedAnswer:
     missing: tuple[str, ...]
     excess: str  # how far its last keyword ends after the target length, in words; "" if it ends before
     is_long: bool  # whether it is longer than the target length
+    costs: AnswerCosts
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,7 @@ class CheckedQuestion:
 
     figures: ShownFigures
     samples: tuple[CheckedAnswer, ...]
+    losses: QuestionFigures
 
 
 @dataclass(frozen=True)
@@ -127,11 +134,13 @@ def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
     """Prepares a run for reports."""
     check_questions(run, suite)
     result = run.result
-    questions = {}
+    questions, losses = {}, diagnosis_figures(result, suite)
     for key, question in result.questions.items():
-        asked = suite[key]
-        samples = tuple(_answer(sample, asked) for sample in question.samples[:MAX_SAMPLES])
-        questions[asked.question_id] = CheckedQuestion(_figures(question), samples)
+        asked, shown = suite[key], question.samples[:MAX_SAMPLES]
+        samples = tuple(
+            _answer(sample, asked, costs) for sample, costs in zip(shown, losses[key].answers, strict=False)
+        )
+        questions[asked.question_id] = CheckedQuestion(_figures(question), samples, losses[key])
     fluency, truthfulness = result.scores.fluency, result.scores.truthfulness
     link = in_one_line(run.link, 2000) if run.link else ""
     sets = list(dict.fromkeys([*fluency, *truthfulness]))[:_MAX_ENTRIES]
@@ -152,11 +161,12 @@ def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
     )
 
 
-def _answer(sample: ScoredAnswer, asked: Question) -> CheckedAnswer:
+def _answer(sample: ScoredAnswer, asked: Question, costs: AnswerCosts) -> CheckedAnswer:
     scores, (missing, excess) = sample.scores, _missing(sample.missing, asked)
     figures = {"score": _shown(scores.average), **_scores(scores)}
     kept = sample.answer[:_N_KEPT]
-    return CheckedAnswer(kept, len(sample.answer), figures, missing, excess, asked.n_units(kept) > asked.lengths.target)
+    is_long = asked.n_units(kept) > asked.lengths.target
+    return CheckedAnswer(kept, len(sample.answer), figures, missing, excess, is_long, costs)
 
 
 def _missing(names: Sequence[str], asked: Question) -> tuple[tuple[str, ...], str]:

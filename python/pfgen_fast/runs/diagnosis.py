@@ -33,8 +33,15 @@ from .run_result import RunResult, read_result
 REFERENCES = ("median", "best")
 REFERENCE_FILE = Path(__file__).parents[1] / "data" / "references" / "pfgen-bench.json"
 
-_LOST = {"keywords": "by missing keywords", "wording": "by rare wording"}
-_WORDS = {"empty": "that are empty", "loop": "that repeat themselves", "cut": "that are cut off"}
+CAUSE_WORDS = {
+    "empty": "that are empty",
+    "loop": "that repeat themselves",
+    "cut": "that are cut off",
+    "keywords": "by missing keywords",
+    "wording": "by rare wording",
+}
+"""Losses by cause in words."""
+
 _SHOWN, _MOST_SHOWN, _BAR = 0.005, 3, 20
 
 
@@ -98,9 +105,9 @@ class Diagnosis(TableResult):
         """A cause in words, such as `0.11 in 54 % of answers not in Japanese`."""
         points = f"{abs(cause.loss):.2f}"
         if cause.cause not in FAULTS:
-            by = _LOST.get(cause.cause, "") if cause.loss > 0 else ""
+            by = CAUSE_WORDS.get(cause.cause, "") if cause.loss > 0 else ""
             return f"{points} {by or f'by {cause.cause}'}"
-        where = f"not in {self.language}" if cause.cause == "language" else _WORDS[cause.cause]
+        where = f"not in {self.language}" if cause.cause == "language" else CAUSE_WORDS[cause.cause]
         if self.n_answers == self.n_trials * self.n_questions:  # all answers are recorded
             return f"{points} in {cause.answers} of {counted(self.n_answers, 'answer')} {where}"
         share = 100 * (cause.share or 0)

@@ -66,7 +66,8 @@ function followAddress(show = () => {}) {
 // Links to the sections scroll only: the fragment holds the state.
 document.addEventListener("click", (event) => {
   const link = event.target.closest('a[href^="#"]');
-  const target = link && !link.hash.includes("=") && document.getElementById(link.hash.slice(1));
+  const name = link?.getAttribute("href").slice(1);  // links of SVG have no `hash`
+  const target = name && !name.includes("=") && document.getElementById(name);
   if (!target) return;
   event.preventDefault();
   target.scrollIntoView();

@@ -41,7 +41,7 @@ function samplesOf(line, names) {
       samples.push({
         run, number, ...textOf(line, place), excess: line.excess[place],
         score: line.score[place], fluency: line.fluency[place], truthfulness: line.truthfulness[place],
-        helpfulness: line.helpfulness[place], missing: line.missing[place].map((name) => names[name]),
+        helpfulness: line.helpfulness[place], fault: line.fault[place], keywordsCost: line.by_keywords[place], lengthCost: line.by_length[place], missing: line.missing[place].map((name) => names[name]),
       });
     }
   });

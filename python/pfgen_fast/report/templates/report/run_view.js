@@ -1,10 +1,12 @@
-// A run as a diagnosis: where it stands, on which questions it loses, what is missing, its worst answer; then its figures.
+// A run as a diagnosis: where it stands, why it loses, on which questions, its worst answer; then its figures.
 
 views.run = {
   title: () => [make("bdi", {}, overview.runs[state.run].name)],
   content: async () => runContent(state.run, await figures()),
-  reach: reachQuestion,
+  reach: () => { shownDiagnosis?.follow(); return reachQuestion(); },
 };
+
+let shownDiagnosis = null;
 
 function runContent(number, more) {
   const run = overview.runs[number];
@@ -16,8 +18,11 @@ function runContent(number, more) {
     content: overview.has_answers ? async (question) => ownSamples(await answersTo(question), number, question) : null,
   });
   const folded = (title, ...content) => make("details", { className: "folded" }, make("summary", {}, title), ...content);
+  shownDiagnosis = overview.causes ? diagnosisParts(number, more) : null;
   return [
-    ...diagnosis(number, more),
+    ...standing(number),
+    ...(shownDiagnosis?.nodes ?? []),
+    ...(overview.has_parts ? answersInWords(number) : []),
     compareWith(number),
     make("h3", {}, WORDS.Questions),
     questionNote(questions, overview.has_answers
@@ -34,13 +39,13 @@ function runContent(number, more) {
 // ---- The diagnosis
 
 const N_NAMED_QUESTIONS = 3;
-const N_NAMED_KEYWORDS = 12;
 
 function distanceTo(number) {
   return (question) => isNumber(overview.runs[number].questions[question]) ? overview.runs[number].questions[question] - medians[question] : null;
 }
 
-function diagnosis(number, more) {
+/** The rank of the run, and on which questions it loses. */
+function standing(number) {
   const run = overview.runs[number];
   const isRanked = run.rank !== null;
   const nRanked = overview.runs.filter(({ rank }) => rank !== null).length;
@@ -53,48 +58,23 @@ function diagnosis(number, more) {
   const isTold = byDistance.length && byDistance[0][0] !== byDistance.at(-1)[0];
   const named = isTold ? (losses.length ? losses : byDistance).slice(0, N_NAMED_QUESTIONS) : [];
   const linked = (question) => make("a", { href: addressOf({ question, sample: null }) }, overview.questions[question].id);
-  const missed = missedOften(number, more);
-  const sentences = [
-    make("p", { className: "verdict" }, make("b", {}, place), ` · score ${figure(run.score, overview.digits)}. `,
+  return [
+    make("p", { className: "verdict" }, make("b", {}, place), ` · score ${figure(run.score, overview.digits)}${trialsText(run) && ` · ${trialsText(run)}`}. `,
       nAnswered < overview.questions.length ? `Has ${nAnswered} of ${overview.questions.length} ${WORDS.questions}. ` : "",
-      ...(named.length ? [losses.length ? "Loses most on " : "Leads least on ", ...named.flatMap(([, question], index) => [index ? ", " : "", linked(question)]), " (against the median of the models). "] : []),
-      weakestPart(number)),
+      ...(named.length ? [losses.length ? "Loses most on " : "Leads least on ", ...named.flatMap(([, question], index) => [index ? ", " : "", linked(question)]), " (against the median of the models)."] : [])),
   ];
-  if (missed.length) {
-    const shown = missed.slice(0, N_NAMED_KEYWORDS).flatMap(({ question, name }, index) => [index ? ", " : "", make("bdi", { className: "rule" }, name), " (", linked(question), ")"]);
-    const rest = missed.length > N_NAMED_KEYWORDS ? [` and ${missed.length - N_NAMED_KEYWORDS} more`] : [];
-    sentences.push(make("p", {}, `${counted(missed.length)} ${missed.length === 1 ? "keyword is" : "keywords are"} missing in half of the sample answers or more: `, ...shown, ...rest, "."));
-  }
-  if (!overview.has_parts) return sentences;
+}
+
+/** How long the answers are, how they ended, and the worst of them. */
+function answersInWords(number) {
+  const run = overview.runs[number];
   const tooLong = run.samples ? `; ${(100 * run.too_long / run.samples).toFixed(0)} % of the sample answers are longer than ${overview.target}` : "";
-  sentences.push(make("p", {}, `Mean length ${figure(run.length, 1)} characters (median of the models ${figure(median(modelRuns.map((other) => overview.runs[other].length)), 1)})${tooLong}. ${run.replies}`));
+  const sentences = [make("p", {}, `Mean length ${figure(run.length, 1)} characters (median of the models ${figure(median(modelRuns.map((other) => overview.runs[other].length)), 1)})${tooLong}. ${run.replies}`)];
   if (run.worst) {
     const [question, sample] = run.worst;
     sentences.push(make("p", {}, make("a", { href: addressOf({ question, sample }) }, "Read its worst answer"), ` (${overview.questions[question].id}).`));
   }
   return sentences;
-}
-
-/** The part in which the run has its worst rank, in words. */
-function weakestPart(number) {
-  if (!overview.has_parts) return "";
-  const ranked = overview.runs.filter(({ rank }) => rank !== null);
-  const places = ["fluency", "truthfulness", "helpfulness"].filter((part) => overview.runs[number][part] !== null)
-    .map((part) => ({ part, place: 1 + ranked.filter((run) => run[part] > overview.runs[number][part]).length }))
-    .sort((a, b) => b.place - a.place);
-  if (ranked.length < 2 || !places.length) return "";
-  if (places[0].place === 1) return "It leads in every part.";
-  const [{ part, place }, ...others] = places;
-  return `Weakest part: ${part}, rank ${place}${others.map((other) => `; ${other.part} ${other.place}`).join("")}.`;
-}
-
-/** The keywords that at least half of the sample answers to their question lack, the most frequent first. */
-function missedOften(number, more) {
-  if (!overview.has_parts) return [];
-  return overview.questions.flatMap((_, question) => {
-    const n = more.samples[question][number];
-    return Object.entries(more.missed[question]).map(([name, counts]) => ({ question, name, share: n ? counts[number] / n : 0 }));
-  }).filter(({ share: of }) => of >= 0.5).sort((a, b) => b.share - a.share || a.question - b.question);
 }
 
 // ---- The questions

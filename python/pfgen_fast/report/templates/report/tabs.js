@@ -15,7 +15,7 @@ for (const link of tabLinks) {
   });
 }
 
-const NAMED = { run: "run", question: "question", sample: "answer with the number", compare: "runs to compare with the names", tab: "tab" };
+const NAMED = { run: "run", question: "question", sample: "answer with the number", cause: "cause", compare: "runs to compare with the names", tab: "tab" };
 
 /** Hides all sections but some. */
 function showSections(isShown) {

@@ -1,0 +1,208 @@
+// Why a run scores less than a reference: its loss by causes, and the answers of each cause. runs/loss_figures.py and
+// runs/diagnosis.py have the same rules and words.
+
+/** The names of the causes as losses and as gains. */
+const CAUSE_NAMES = {
+  empty: ["Empty", "Empty"], language: Array(2).fill(`Not${overview.cause_words?.language.slice(3)}`), loop: ["Repeats itself", "Repeats itself"],
+  cut: ["Cut off", "Cut off"], keywords: ["Missing keywords", "Keywords"], wording: ["Rare wording", "Wording"], length: ["Length", "Length"], other: ["Other", "Other"],
+};
+
+/** The figures of a question of a run from which losses follow, or null. */
+function lossFigures(more, question, run) {
+  const of = (name) => more[name][question][run];
+  if (of("faults") === null || !isNumber(of("average"))) return null;
+  return { score: of("average"), fluency: of("fluency"), truthfulness: of("truthfulness"), helpfulness: of("helpfulness"),
+    late: of("late"), short: of("short"), clean: of("clean"), faults: of("faults"), nCostly: of("n_costly") };
+}
+
+/** The loss of a question by cause; the losses add up to the reference's score less its own. */
+function questionLosses(own, reference) {
+  const losses = Object.fromEntries(overview.causes.map((cause) => [cause, 0]));
+  const mean = own.clean ? own.clean[0] : reference.score;
+  for (const [fault, share, part] of own.faults) losses[fault] = share * mean - part;
+  if (own.clean) {
+    const [, fluency, truthfulness, helpfulness] = own.clean;
+    const [late, short] = [own.late - reference.late, own.short - reference.short];
+    losses.length = (late + short) / 3;
+    losses.keywords = (reference.helpfulness - helpfulness - late) / 3;
+    losses.wording = (reference.fluency + reference.truthfulness - fluency - truthfulness - short) / 3;
+  }
+  losses.other = reference.score - own.score - Object.values(losses).reduce((so, loss) => so + loss, 0);
+  return losses;
+}
+
+const rankedRuns = overview.runs.map((_, number) => number).filter((number) => overview.runs[number].rank !== null);
+const FIGURES = ["score", "fluency", "truthfulness", "helpfulness", "late", "short"];  // that a reference has
+let medianFigures = null;
+
+/** The names of the references that are not runs, each with its words; the first is the default. */
+function namedReferences(more) {
+  const n = counted(rankedRuns.length);
+  return [
+    ...(rankedRuns.length > 1 ? [["median", `the median of the ${n} ranked runs`], ["best", "the best run"]] : []),
+    ...(more.published ? [["published", `the median ${more.published.about.split(",")[0]}`]] : []),
+  ];
+}
+
+/** A reference by its name in the state or the key of a run: its name in a sentence, and its figures by question. */
+function referenceOf(asked, more) {
+  const run = runsByKey.get(asked) ?? (asked === "best" ? rankedRuns[0] : undefined);
+  if (run !== undefined) return { name: asked === "best" ? "the best run" : overview.runs[run].name, at: (question) => lossFigures(more, question, run) };
+  const named = (values) => values && Object.fromEntries(FIGURES.map((name, place) => [name, values[place]]));
+  if (asked === "published" && more.published) return { name: "the median", at: (question) => named(more.published.rows[question]) };
+  if (!rankedRuns.length) return null;
+  medianFigures ??= overview.questions.map((_, question) => {
+    const rows = rankedRuns.map((other) => lossFigures(more, question, other)).filter(Boolean);
+    return rows.length ? named(FIGURES.map((name) => median(rows.map((row) => row[name])))) : null;
+  });
+  return { name: "the median", at: (question) => medianFigures[question] };
+}
+
+/** The loss of a run to a reference by cause, over the questions that both have. */
+function diagnosisOf(more, run, reference) {
+  const rows = overview.questions.flatMap((_, question) => {
+    const [own, other] = [lossFigures(more, question, run), reference.at(question)];
+    return own && other ? [{ question, own, other, losses: questionLosses(own, other) }] : [];
+  });
+  const faultsOf = (cause) => rows.flatMap(({ own }) => own.faults.filter(([fault]) => fault === cause));
+  const sum = (values) => values.reduce((so, value) => so + value, 0);
+  const nCostly = (place) => sum(rows.map(({ own }) => own.nCostly[place]));
+  const causes = overview.causes.map((cause) => ({
+    cause, loss: mean(rows.map(({ losses }) => losses[cause])),
+    share: sum(faultsOf(cause).map(([, share]) => share)) / rows.length,
+    n: overview.faults.includes(cause) ? sum(faultsOf(cause).map(([, , , n]) => n)) : cause === "keywords" ? nCostly(0) : cause === "length" ? nCostly(1) : null,
+  }));
+  return {
+    rows, causes, reference: reference.name, score: mean(rows.map(({ own }) => own.score)), referenceScore: mean(rows.map(({ other }) => other.score)),
+    nAnswers: sum(rows.map(({ question }) => more.samples[question][run])), nTrials: overview.runs[run].trials,
+  };
+}
+
+/** The loss and its largest causes, in the sentence of the terminal. */
+function diagnosisSentence(diagnosis) {
+  const { causes, reference, score, referenceScore, rows, nAnswers, nTrials } = diagnosis;
+  const part = ({ cause, loss, n, share }) => {
+    const [points, words] = [figure(Math.abs(loss), 2), overview.cause_words[cause]];
+    if (!overview.faults.includes(cause)) return `${points} ${(loss > 0 && words) || `by ${cause}`}`;
+    if (nAnswers === nTrials * rows.length) return `${points} in ${n} of ${counted(nAnswers)} ${nAnswers === 1 ? "answer" : "answers"} ${words}`;
+    return `${points} in ${share >= 0.01 ? figure(100 * share, 0) : "under 1"} % of answers ${words}`;
+  };
+  const [few, most] = [0.005, 3];
+  const largest = causes.slice(0, -1).sort((a, b) => Math.abs(b.loss) - Math.abs(a.loss));
+  const shown = Math.max(few, Math.abs(largest[0].loss) / 10);
+  const parts = (sign) => largest.filter(({ loss }) => sign * loss >= shown).slice(0, most).map(part).join(", ");
+  const loss = referenceScore - score;
+  const sign = loss > -few ? 1 : -1;
+  const isEqual = Math.abs(loss) < few;
+  const head = isEqual ? `Scores as ${reference}` : sign > 0 ? `Loses ${figure(loss, 2)} to ${reference}` : `Gains ${figure(-loss, 2)} on ${reference}`;
+  const tails = [sign, -sign].map((side) => parts(side) && `${isEqual || side !== sign ? (side > 0 ? "loses " : "gains ") : ""}${parts(side)}`).filter(Boolean);
+  return tails.length ? `${head}: ${tails.join("; ")}.` : `${head}.`;
+}
+
+// ---- The waterfall and the answers of a bar
+
+/** The nodes of a diagnosis, and `follow`, which draws the reference and the cause that the state asks for. */
+function diagnosisParts(number, more) {
+  const names = namedReferences(more);
+  const choice = make("select", {}, ...names.map(([value, name]) => make("option", { value }, name)),
+    ...runKeys.flatMap((key, other) => other === number ? [] : [make("option", { value: key }, key)]));
+  choice.dataset.filter = "against";
+  const [sentence, keywords] = [make("p", { className: "verdict" }), make("p", {})];
+  const [chart, answers] = [make("div", {}), make("div", {})];
+  let [diagnosis, against, cause] = [null, null, null];
+  const follow = () => {
+    const asked = state.filters.get("against") ?? names[0]?.[0] ?? runKeys.find((_, other) => other !== number);
+    const isNew = asked !== against;
+    if (isNew) {
+      const reference = referenceOf(asked, more);
+      [against, diagnosis] = [asked, reference && diagnosisOf(more, number, reference)];
+      if (!diagnosis?.rows.length) return;
+      choice.value = asked;
+      sentence.replaceChildren(make("b", {}, diagnosisSentence(diagnosis)));
+      chart.replaceChildren(waterfall(barsOf(diagnosis), { label: `The loss of the ${WORDS.run} to ${reference.name} by cause` }));
+      keywords.replaceChildren(...costlyKeywords(diagnosis, more, number));
+    }
+    if (!diagnosis?.rows.length) return;
+    chart.querySelectorAll("a").forEach((link, place) => {
+      const ofBar = linkedCauses(diagnosis)[place].cause;
+      link.setAttribute("href", addressOf({ cause: ofBar === state.cause ? null : ofBar, question: null, sample: null }));
+      link.setAttribute("aria-expanded", String(ofBar === state.cause));
+    });
+    if (!isNew && cause === state.cause) return;
+    cause = state.cause;
+    answers.replaceChildren(...(cause ? answersOfCause(cause, diagnosis, number) : []));
+  };
+  return { nodes: [sentence, make("p", { className: "tools" }, make("label", {}, "Against ", choice)), chart, answers, keywords], follow };
+}
+
+/** The causes that are bars, the largest loss first, and the rest last. */
+function shownCauses({ causes }) {
+  return causes.filter(({ loss }) => Math.abs(loss) >= 0.0005).sort((a, b) => (a.cause === "other") - (b.cause === "other") || b.loss - a.loss);
+}
+
+/** The bars that open answers. */
+function linkedCauses(diagnosis) {
+  return shownCauses(diagnosis).filter(({ cause }) => cause !== "other");
+}
+
+/** The bars from the reference to the run. */
+function barsOf(diagnosis) {
+  const { reference, score, referenceScore, nAnswers } = diagnosis;
+  return [
+    { name: `${reference[0].toUpperCase()}${reference.slice(1)}`, total: referenceScore, text: figure(referenceScore, 3) },
+    ...shownCauses(diagnosis).map(({ cause, loss, n }) => ({
+      name: CAUSE_NAMES[cause][loss > 0 ? 0 : 1], value: -loss, isFault: overview.faults.includes(cause), href: cause === "other" ? undefined : "#",
+      text: `${signed(-loss, 3)}${n === null ? "" : ` · ${counted(n)} of ${counted(nAnswers)}`}`,
+    })),
+    { name: `This ${WORDS.run}`, total: score, text: figure(score, 3) },
+  ];
+}
+
+const N_OF_CAUSE = 10;  // answers shown at once
+
+/** The answers that have a cause: the questions with the largest loss first, and of each question the answers with the largest. */
+function answersOfCause(cause, { rows, causes }, run) {
+  const { loss } = causes.find((one) => one.cause === cause);
+  const sign = loss < 0 ? -1 : 1;
+  const rest = rows.filter(({ losses }) => sign * losses[cause] > 0).sort((a, b) => sign * (b.losses[cause] - a.losses[cause]));
+  const list = make("div", {});
+  const showMore = async () => {
+    for (let n = 0; rest.length && n < N_OF_CAUSE;) {
+      const row = rest.shift();
+      const elements = samplesOfCause(await answersTo(row.question), run, cause, row, sign);
+      n += elements.length;
+      list.append(...elements);
+    }
+    if (!rest.length) return;
+    const more = make("button", { type: "button", className: "more" }, `Show more (of ${counted(rest.length)} ${rest.length === 1 ? WORDS.question : WORDS.questions})`);
+    more.addEventListener("click", () => { more.remove(); showMore(); });
+    list.append(more);
+  };
+  showMore().catch((error) => list.append(problem(error)));
+  return [make("h3", {}, `${CAUSE_NAMES[cause][loss > 0 ? 0 : 1]}: the answers, ${loss > 0 ? "largest loss" : "largest gain"} first`), legend(), list];
+}
+
+function samplesOfCause(answers, run, cause, { question, own, other }, sign) {
+  const isFault = overview.faults.includes(cause);
+  const cost = isFault ? ({ score }) => (own.clean ? own.clean[0] : other.score) - score
+    : cause === "wording" ? ({ fluency, truthfulness }) => (other.fluency + other.truthfulness - fluency - truthfulness) / 3
+    : (sample) => sample[`${cause}Cost`];
+  const samples = answers.samples.filter((sample) => sample.run === run && sample.fault === (isFault ? cause : null) && (sign < 0 || cost(sample) > 0));
+  const address = addressOf({ ...NOTHING_OPEN, question });
+  return samples.sort((a, b) => sign * (cost(b) - cost(a)) || a.number - b.number).map((sample) => sampleElement(sample, answers,
+    [make("a", { href: address }, overview.questions[question].id), " ", make("bdi", {}, overview.questions[question].text), make("b", {}, ` Sample ${sample.number + 1}: ${figure(sample.score, 4)}`)],
+    `Answer to ${overview.questions[question].id}`));
+}
+
+const N_NAMED_KEYWORDS = 8;
+
+/** The keywords with the largest loss: that of a question, by the number of sample answers that lack each. */
+function costlyKeywords({ rows }, more, run) {
+  const costs = rows.filter(({ losses }) => losses.keywords > 0).flatMap(({ question, losses }) => {
+    const missing = Object.entries(more.missed[question]).map(([name, counts]) => ({ question, name, n: counts[run] })).filter(({ n }) => n);
+    const all = missing.reduce((so, { n }) => so + n, 0);
+    return missing.map((one) => ({ ...one, loss: losses.keywords * one.n / all }));
+  }).sort((a, b) => b.loss - a.loss).slice(0, N_NAMED_KEYWORDS);
+  const linked = (question) => make("a", { href: addressOf({ question, sample: null, cause: null }) }, overview.questions[question].id);
+  return costs.length ? ["Missing keywords that cost most: ", ...costs.flatMap(({ question, name }, place) => [place ? ", " : "", make("bdi", { className: "rule" }, name), " (", linked(question), ")"]), "."] : [];
+}
