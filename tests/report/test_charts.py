@@ -1,6 +1,9 @@
 """The chart functions that pages share, each drawn into a page of runs."""
 
+import random
+
 import pytest
+from pfgen_fast.base.table import figure, signed
 
 pytestmark = pytest.mark.browser
 
@@ -86,3 +89,26 @@ def test_a_drag_over_a_scatter_is_a_range_of_its_values_and_a_click_opens_a_poin
     assert page.evaluate("brushed.at(-1)") is None
     points.nth(1).click()
     assert tab.fragment == "run=org/b/2"
+
+
+def test_figures_have_the_digits_of_the_terminal(tab):
+    rng = random.Random(0)
+    ties = [0.5, 1.5, 2.5, 0.125, -0.125, 0.375, 0.0625, -0.00004, 0.00005, -0.0, 0.0, 1234567.5]
+    values = ties + [rng.uniform(-2, 2) for _ in range(200)] + [rng.randrange(-4096, 4096) / 1024 for _ in range(200)]
+    vectors = [(value, digits) for value in values for digits in range(5)]
+    shown = tab.page.evaluate("(all) => all.map(([value, n]) => [figure(value, n), signed(value, n)])", vectors)
+    assert shown == [[figure(*vector), signed(*vector)] for vector in vectors]
+
+
+def test_tables_of_texts_have_figures_to_the_right_and_are_sorted_by_their_heads(tab):
+    lines = '[["a2", "0.5 ±0.1"], ["a10", "–"], ["a1", "1,200"], ["b", "-3.5"], ["c", "0.5"]]'
+    tab.page.evaluate(f"document.querySelector('main').prepend(smallTable(['Name', 'Score'], {lines}))")
+    table = tab.page.locator("main table").first
+    heads, names = table.locator("thead button"), table.locator("tbody th")
+    assert table.locator("td").first.evaluate("(cell) => getComputedStyle(cell).textAlign") == "right"
+    for head, orders in ((0, ["a1 a2 a10 b c", "c b a10 a2 a1"]), (1, ["a1 c a2 b a10", "b c a2 a1 a10"])):
+        for order in orders:
+            heads.nth(head).click()
+            assert names.all_inner_texts() == order.split()
+    assert table.locator("th[aria-sort]").all_inner_texts() == ["Score"]
+    assert tab.faults() == []

@@ -65,7 +65,7 @@ def _page(finding: Finding, files: dict[str, bytes]) -> str:
         generator=f"pfgen-fast {finding.name}",
         headline=finding.first[0],
         style="finding.css",
-        scripts=("sorting.js", "finding.js"),
+        scripts=("finding.js",),
         finding=finding,
         sentences=finding.first[1:],
         notes=finding.shown_notes,

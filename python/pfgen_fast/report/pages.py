@@ -55,7 +55,8 @@ def page_text(
     sentence. The style and the scripts follow those of all pages. The policy of the page allows no other code.
     """
     css = "".join(source(name) for name in ("report.css", style) if name)
-    code = {"early_script": source("theme.js"), "script": "".join(map(source, ("page.js", "saving.js", *scripts)))}
+    script = "".join(map(source, ("page.js", "sorting.js", "saving.js", *scripts)))
+    code = {"early_script": source("theme.js"), "script": script}
     for key, script in code.items():
         script = script.replace("\r\n", "\n").replace("\r", "\n")  # as browsers read it before they take its hash
         # Nothing in the code can end its element.

@@ -42,7 +42,7 @@ NAME = "table"
 _GENERATOR = "pfgen-fast checklists report"
 
 _SCRIPTS = (
-    *("sorting.js", "unpacking.js"),
+    "unpacking.js",
     *("checklists/state.js", "address.js", "checklists/tasks.js", "checklists/answers.js", "dialog.js"),
     *("checklists/task_view.js", "checklists/questions.js", "steps.js", "checklists/main.js"),
 )

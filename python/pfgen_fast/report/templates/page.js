@@ -18,13 +18,19 @@ function svg(tag, attributes, ...children) {
   return element;
 }
 
-/** A figure as Python's format rounds it: a tie, which toFixed rounds up, goes to the even digit. */
-function figure(value, digits) {
+/** A figure as base/table.py has it: a tie, which toFixed rounds up, goes to the even digit, and no zero is negative. */
+function figure(value, digits, isSigned = false) {
   if (value === null) return "–";
-  const text = value.toFixed(digits);
-  const exact = value.toFixed(Math.min(100, digits + 50));
+  const size = Math.abs(value);
+  const exact = size.toFixed(Math.min(100, digits + 50));
   const cut = exact.length - Math.min(100 - digits, 50);
-  return /^50*$/.test(exact.slice(cut)) && /[02468]\.?$/.test(exact.slice(0, cut)) ? exact.slice(0, cut).replace(/\.$/, "") : text;
+  const isEven = /^50*$/.test(exact.slice(cut)) && /[02468]\.?$/.test(exact.slice(0, cut));
+  const text = isEven ? exact.slice(0, cut).replace(/\.$/, "") : size.toFixed(digits);
+  return `${value < 0 && /[1-9]/.test(text) ? "-" : isSigned ? "+" : ""}${text}`;
+}
+
+function signed(value, digits) {
+  return figure(value, digits, true);
 }
 
 function counted(value) {
@@ -33,13 +39,6 @@ function counted(value) {
 
 function section(title, content) {
   return make("div", {}, make("h3", {}, title), content);
-}
-
-function smallTable(heads, lines) {
-  const body = lines.map(([head, ...cells]) =>
-    make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, head)), ...cells.map((cell) => make("td", {}, make("bdi", {}, cell)))));
-  const head = make("thead", {}, make("tr", {}, ...heads.map((name) => make("th", { scope: "col" }, name))));
-  return make("div", { className: "scroller" }, make("table", {}, head, make("tbody", {}, ...body)));
 }
 
 /** Draws again when the theme or the width changes; returns a function that applies the theme. */

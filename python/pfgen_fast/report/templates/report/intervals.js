@@ -178,12 +178,6 @@ function spreadText({ mean: center, ends }, digits) {
   return Math.abs(ends[1] - half - center) <= 1e-9 * Math.max(half, Math.abs(center)) ? `±${figure(half, digits)}` : rangeText(ends, digits);
 }
 
-function signed(value, digits) {
-  if (value === null) return "–";
-  const text = figure(Math.abs(value), digits);
-  return `${value < 0 && /[1-9]/.test(text) ? "-" : "+"}${text}`;
-}
-
 function median(values) {
   const sorted = values.filter(isNumber).sort((a, b) => a - b);
   return sorted.length ? (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2 : null;

@@ -31,14 +31,8 @@ function questionTable({ label, order, first, questions, columns, content, picks
     if (picks) for (const [question, body] of bodies) body.querySelector("input").checked = picks.has(question);
     if (table.order === `${key} ${sign}`) return openAsked();
     table.order = `${key} ${sign}`;
-    const isMissing = (value) => value === null || value === undefined || value === "";
-    const keyed = questions.map((question) => [column.value(question), question]);
-    keyed.sort(([a, x], [b, y]) => isMissing(a) - isMissing(b) || (isMissing(a) ? 0 : sign * (column.isText ? collator.compare(a, b) : a - b)) || x - y);
-    table.append(...keyed.map(([, question]) => bodies.get(question)));
-    all.forEach(({ key: of }, place) => {
-      if (of === column.key) heads[place].setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
-      else heads[place].removeAttribute("aria-sort");
-    });
+    table.append(...placesInOrder(questions.map(column.value), sign).map((place) => bodies.get(questions[place])));
+    markOrder(heads, heads[all.indexOf(column)], sign);
     return openAsked();
   };
   const openAsked = async () => {
