@@ -20,7 +20,7 @@ from report.discernments import METRICS, N_ITEMS, a_discernment, a_plan, picture
 
 UNDEFINED = {"d", "noticed", "mean_drop", "ceiling_d", "reverse_d", "rank_biserial"}
 FIGURES = {"verdicts", "perturbations", "summary", "profile", "cells", "work", "examples"}
-PICTURES = {"heat", "curves", "bars"}
+PICTURES = {"lightest", "heat", "curves"}
 
 
 @pytest.fixture(scope="module")
@@ -94,11 +94,12 @@ def test_all_pictures_of_a_test_are_drawn_and_the_same_test_gives_the_same_bytes
 
 def test_a_sentence_names_what_is_noticed_missed_rewarded_and_penalised(ngram_finding):
     assert ngram_finding.question == "How well does ngram notice damage?"
-    assert ngram_finding.answer == (
-        "ngram notices 5 of 5 kinds of damage with at least one of its 4 scores; not noticed by some score: statements "
-        "negated; rewarded by some score: characters cut off the end; harmless, but penalised: other punctuation marks."
-    )
-    assert ngram_finding.first == [ngram_finding.answer]
+    assert ngram_finding.first == [
+        "ngram notices 5 of 5 kinds of damage with at least one of its 4 scores, but penalises 1 of 2 harmless "
+        "changes.",
+        "Not noticed by some score: statements negated; rewarded by some score: characters cut off the end; penalised: "
+        "other punctuation marks.",
+    ]
     assert "does not prove that there is no effect" in ngram_finding.paragraph
 
 
@@ -110,14 +111,14 @@ def test_a_table_says_which_damage_each_score_notices_misses_rewards_and_penalis
     assert table(ngram_finding, "verdicts").heads() == ["damage", *(metric.name for metric in METRICS)]
     shown = verdicts_of(ngram_finding)
     assert shown["characters deleted"] == ("1 %",) * 4
-    assert shown["statements negated"] == ("20 %", "20 %", "no (0.0)", "20 %")
+    assert shown["statements negated"] == ("20 %", "20 %", "never", "20 %")
     assert shown["characters cut off the end"][1] == "rewarded"
     assert shown["text replaced by another"] == ("yes",) * 4
     assert shown["numbers changed"] == (None,) * 4
-    assert shown["own kind"][2] == "?"  # only few scores change
+    assert shown["own kind"][2] == "unclear"  # only few scores change
     assert list(shown)[-2:] == ["other punctuation marks (harmless)", "same text scored again (harmless)"]
-    assert re.fullmatch(r"penalised \(≥?\d\.\d\)", shown["other punctuation marks (harmless)"][0])
-    assert shown["same text scored again (harmless)"] == ("no (0.0)",) * 4
+    assert shown["other punctuation marks (harmless)"] == ("penalised", "penalised", "ignored", "penalised")
+    assert shown["same text scored again (harmless)"] == ("ignored",) * 4
 
 
 @pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.slow)])
@@ -138,11 +139,10 @@ def test_several_evaluators_stand_side_by_side():
     listed = [a_discernment(), a_discernment("judge <b>", metrics=METRICS[:1], seed=3, weights="assumed")]
     finding = finding_of(listed)
     assert finding.question == "How well do ngram, judge <b> notice damage?"
-    (panel,) = picture_of(finding, "bars").panels
-    assert panel.groups == ("ngram", "judge <b>")
-    values = {series.name: series.values for series in panel.series}
-    assert list(values) == ["average", "weighted average", "minimum", "weighted minimum"]
-    assert (values["weighted average"] > 0).tolist() == [False, True]
+    chart = picture_of(finding, "averages")
+    assert chart.names == ("ngram", "judge <b>")
+    assert ((chart.low < chart.values) & (chart.values < chart.high)).all()
+    assert picture_of(finding, "lightest").columns == chart.names
     (row,) = table(finding, "differences").rows
     assert row[:3] == ("ngram", "judge <b>", "answers")
     assert {picture.name for picture in finding.pictures} >= {"heat", "heat-2", "curves", "curves-2"}
@@ -157,8 +157,9 @@ def test_several_evaluators_stand_side_by_side():
 def test_assumed_weights_are_called_assumed_wherever_they_are_used():
     finding = finding_of([a_discernment(weights="assumed")])
     shown = [item for item in finding.tables if "weighted_d" in str(item.columns) or item.name == "summary"]
-    shown += [picture for picture in finding.pictures if picture.name == "bars"]
-    assert ["assumed weights" in item.title for item in shown] == [True] * 3
+    assert ["assumed weights" in item.title for item in shown] == [True] * 2
+    both = finding_of([a_discernment(weights="assumed"), a_discernment("judge", weights="assumed", seed=1)])
+    assert "assumed weights" in next(item.title for item in both.pictures if item.name == "weighted-averages")
     assert any("assumed weights" in note for note in finding.notes)
     titles = " ".join(item.title for item in finding_of([a_discernment(weights="votes.csv")]).tables)
     assert ("assumed" in titles, "weights of votes.csv" in titles) == (False, True)
@@ -167,12 +168,13 @@ def test_assumed_weights_are_called_assumed_wherever_they_are_used():
 # --- examples
 
 
-def test_the_first_example_is_a_text_whose_damage_a_metric_does_not_notice_with_all_scores(ngram_finding):
-    title = r"Example of ngram: all statements negated, not noticed by helpfulness \(item item \d+: fluency .* → "
-    assert re.match(f"{title}.*, average ", ngram_finding.example.title)
-    assert [text for text, change in ngram_finding.example.changes if change == "deleted"] == ["に"]
-    assert ngram_finding.example.to_markdown() in ngram_finding.to_markdown()
-    assert finding_of([a_discernment(examples=())]).example is None
+def test_an_example_is_a_text_whose_damage_a_metric_does_not_notice_with_all_scores(ngram_finding):
+    (example,) = ngram_finding.examples
+    assert example.title == "all statements negated: not noticed by helpfulness"
+    assert re.match(r"item \d+: fluency .* → .*, average ", example.about)
+    assert [text for text, change in example.changes if change == "deleted"] == ["に"]
+    assert example.to_markdown() in ngram_finding.to_markdown()
+    assert not finding_of([a_discernment(examples=())]).examples
 
 
 def test_every_kind_and_degree_has_its_own_words():
@@ -233,7 +235,7 @@ def test_long_texts_are_cut_in_every_file(tmp_path, undrawn):
 
 def test_the_heat_map_tells_undefined_few_rewarded_and_saturated_cells_apart(ngram_finding):
     chart = picture_of(ngram_finding, "heat")
-    titles = ["characters", "words", "sentences", "changes that should not matter: a fall is a fault"]
+    titles = ["characters", "words", "sentences", "harmless changes: a fall is a fault"]
     assert [group.title for group in chart.groups] == titles
     rows = {row.name: row.columns for group in chart.groups for row in group.rows}
     assert {len(columns) for columns in rows.values()} == {len(METRICS)}
@@ -244,9 +246,34 @@ def test_the_heat_map_tells_undefined_few_rewarded_and_saturated_cells_apart(ngr
     assert "20 % of statements negated, helpfulness: mean drop 0.000" in still.meaning
     assert rows["own kind (major)"][2][0].is_hatched  # three scores change
     cut = rows["characters cut off the end, 10 to 80 %"][1][-1]
-    assert cut.text.endswith("↑")
-    assert cut.value < -0.5
-    assert rows["text replaced by another"][0][0].text.startswith("≥")
+    assert cut.value == pytest.approx(float(cut.text), abs=0.05)  # colour and number are the same quantity
+    assert (cut.value < -1, cut.is_fault) == (True, True)
+    swapped = rows["text replaced by another"][0][0]
+    assert (swapped.text[0], swapped.is_fault) == ("≥", False)
+    assert swapped.value == pytest.approx(float(swapped.text[1:]), abs=0.05)
+    assert [cell.is_fault for (cell,) in rows["other punctuation marks"]] == [True, True, False, True]
+
+
+def test_the_lightest_damage_has_one_scale_and_what_is_never_noticed_rewarded_or_penalised_is_a_fault(ngram_finding):
+    chart = picture_of(ngram_finding, "lightest")
+    assert (ngram_finding.pictures[0].chart, ngram_finding.first_pictures) == (chart, [ngram_finding.pictures[0]])
+    rows = {row.name: [cell for (cell,) in row.columns] for group in chart.groups for row in group.rows}
+    deleted = rows["characters deleted, 1 to 30 %"][0]
+    assert (deleted.text, deleted.tested, deleted.start) == (
+        "1 %",
+        (0, pytest.approx(0.7386, abs=1e-4)),
+        0,
+    )  # logarithmic
+    swapped = rows["text replaced by another"][0]
+    assert (swapped.text, swapped.tested, swapped.start) == ("yes", (1, 1), 1)
+    faults = {(name, chart.columns[at], cell.text) for name, cells in rows.items() for at, cell in enumerate(cells)
+              if cell.is_fault}  # fmt: skip
+    punctuation = {
+        ("other punctuation marks", metric, "penalised") for metric in ("fluency", "truthfulness", "average")
+    }
+    assert faults == {("statements negated, 20 to 100 %", "helpfulness", "never"),
+                      ("characters cut off the end, 10 to 80 %", "truthfulness", "rewarded"), *punctuation}  # fmt: skip
+    assert not [cell for cells in rows.values() for cell in cells if cell.is_fault and cell.start is not None]
 
 
 def test_curves_have_a_panel_for_each_kind_with_bands(ngram_finding):

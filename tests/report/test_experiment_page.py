@@ -46,8 +46,7 @@ def open_finding(open_tab, tmp_path):
     def opened(**options):
         page, *_ = write_finding(a_finding(), tmp_path)
         tab = open_tab(page, **options)
-        assert not tab.page.locator("tbody").is_visible()
-        tab.page.locator("summary", has_text="The runs").first.click()
+        assert tab.page.locator("tbody").is_visible()  # short
         return tab
 
     return opened
@@ -133,8 +132,6 @@ def test_the_pages_fit_and_can_be_used_by_everybody(open_tab, pages, scheme, wid
         assert tab.faults() == []
         if scheme == "dark":
             assert tab.page.evaluate(WHITE) == []
-        boxes = [box.bounding_box() for box in tab.page.locator(".pair").first.locator(".compared").all()]
-        assert not boxes or (boxes[0]["y"] == boxes[1]["y"]) == (width > 390)  # original and damaged text
 
 
 @pytest.mark.parametrize("more", [(), pytest.param(MORE, marks=pytest.mark.slow)], ids=["two", "more"])
@@ -201,7 +198,6 @@ def test_an_experiment_is_saved_as_it_is_seen(open_tab, tmp_path):
     path, *_ = write_finding(hostile_finding(), tmp_path)
     tab = open_tab(path, color_scheme="dark")
     assert {"x", *HOSTILE} <= check_picture(tab.page, "Points")
-    tab.page.locator("summary", has_text="The rows").first.click()
     assert tab.page.get_by_role("link", name="CSV with all digits: The rows").is_visible()
     assert not tab.page.get_by_role("button", name="Save as CSV").count()
     assert tab.faults() == []
@@ -224,8 +220,8 @@ def test_the_report_of_runs_is_saved_as_it_is_seen(open_tab, made_page, mini):
 def test_a_test_of_evaluators_and_checklists_are_saved_as_they_are_seen(open_tab, tmp_path):
     path, *_ = write_discernment([a_discernment()], tmp_path / "discernment")
     page = open_tab(path).page
-    page.locator("main > details > summary", has_text="Pictures").click()
-    check_picture(page, page.locator("main > details figcaption").nth(1).inner_text())
+    page.locator("main > details > summary", has_text="Mean scores").click()
+    check_picture(page, "Mean scores by ngram against the degree of damage, with 95 % intervals")
     suite = own_suite()
     runs = some_runs(tmp_path / "runs", suite)
     path, *_ = write_checklists(score_judged_runs(suite, runs), runs, tmp_path / "page.html")

@@ -14,7 +14,7 @@ from pfgen_fast.lab.chart_data import Density, Line, LinePanel, LinePanels, Matr
 from pfgen_fast.lab.finding import Finding, Picture, finding_table
 from pfgen_fast.report import drawing
 from pfgen_fast.report.charts import drawn
-from pfgen_fast.report.drawing import COLORS, LEVELS, LIMIT, QUIET, stored
+from pfgen_fast.report.drawing import COLORS, FAULT, LEVELS, QUIET, stored
 from pfgen_fast.report.findings import write_finding
 
 UP = np.array([0.0, 1.0, 2.0])
@@ -69,7 +69,10 @@ def test_a_picture_has_the_colours_of_the_pages_on_a_dark_ground():
     assert contrast(rules["stroke: #000000"], rules["fill: #ffffff"]) >= 3
     contrasts = [contrast(rules[f"{kind}: {color}"], rules["fill: #ffffff"]) for kind, color in used]
     assert contrasts == sorted(contrasts)
-    assert "#on-level-7, #on-level-8, #on-diverging-0, #on-diverging-8) text{fill:#000!important}" in style
+    assert (
+        "#on-level-7, #on-level-8, #on-diverging-0, #on-diverging-8, #on-diverging-fault) text{fill:#000!important}"
+        in style
+    )
 
 
 def texts_in(chart):
@@ -111,7 +114,9 @@ def test_a_chart_shows_its_words_as_they_are(chart, expected):
 
 def test_every_colour_can_be_seen_on_white_and_those_without_a_theme_on_dark_pages():
     for ground in ("#ffffff", "#14171c"):
-        assert min(contrast(color, ground) for color in (*COLORS, QUIET, LIMIT)) >= 3
+        assert (
+            min(contrast(color, ground) for color in (*COLORS, QUIET, *((FAULT,) if ground == "#ffffff" else ()))) >= 3
+        )
     assert f"stroke: {QUIET}" in stored(drawn(Density((POINTS,), unit="answers")), "svg").decode()  # edges of cells
 
 

@@ -208,29 +208,26 @@ def is_in_view(page, element):
 @pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
 def test_what_the_evaluator_does_not_notice_is_seen_without_a_click_or_scrolling(open_tab, path, size):
     page = open_tab(path, viewport={"width": size[0], "height": size[1]}).page
-    sentence = page.locator("h1", has_text="not noticed")
+    sentence = page.locator("#answer p", has_text="Not noticed")
     assert is_in_view(page, sentence)
-    assert "not noticed by some score: statements negated" in sentence.inner_text()
+    assert "Not noticed by some score: statements negated" in sentence.inner_text()
     assert page.evaluate("performance.now()") < 3000
-    is_wide = size[0] == 1400
-    assert is_in_view(page, page.locator(".example .compared")) or not is_wide
-    assert is_in_view(page, page.locator(".heat-map th", has_text="characters deleted")) or not is_wide
+    row = page.locator(".thresholds tr", has_text="statements negated")
+    assert is_in_view(page, row) or size[0] == 390
+    assert row.locator("td").all_inner_texts() == ["20 %", "20 %", "never", "20 %"]
+    assert row.locator(".fault").all_inner_texts() == ["never"]
+    assert is_in_view(page, page.locator(".example .compared")) or size[0] == 390
 
 
-def test_the_heat_map_is_a_table_in_words_and_everything_behind_the_verdicts_is_folded(open_tab, path):
+def test_what_each_degree_does_is_one_click_away(open_tab, path):
     page = open_tab(path, viewport={"width": 1400, "height": 900}).page
+    assert page.locator(".example del").all_inner_texts() == ["に"]
+    folded = page.locator("main > details > summary h2").all_inner_texts()
+    assert folded[0] == "How clearly ngram notices each degree of damage: d, light on the left, heavy on the right"
+    assert folded[2:4] == ["The figures in words", "Averages and minima"]
+    assert page.locator("main > details[open]").count() == 0
+    page.locator("summary", has_text=folded[0]).click()
     cells = page.locator(".heat-map tr", has_text="statements negated").locator("td").nth(2).locator("span")
     assert cells.all_inner_texts() == ["0.0"] * 5
     assert cells.last.get_attribute("title").startswith("all statements negated, helpfulness: mean drop 0.000")
-    assert page.locator(".example del").all_inner_texts() == ["deleted", "に"]
-    folded = page.locator("main > details > summary h2").all_inner_texts()
-    assert folded[:4] == [
-        "Verdicts: the lightest damage that each score notices",
-        "Pictures",
-        "The figures in words",
-        "Averages and minima",
-    ]
-    assert page.locator("main > details[open] h2").all_inner_texts() == [folded[0]]
-    row = page.locator("#verdicts tr", has_text="statements negated").locator("td")
-    assert row.all_inner_texts() == ["statements negated", "20 %", "20 %", "no (0.0)", "20 %"]
     assert not page.locator("#profile table").is_visible()

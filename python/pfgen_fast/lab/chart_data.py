@@ -60,26 +60,38 @@ class Matrix:
 class HeatCell:
     """A coloured cell with a text."""
 
-    value: float  # value that the colour stands for, from -1 to 1; NaN if undefined
+    value: float  # value that the colour stands for; NaN if undefined
     text: str
     meaning: str  # what the cell stands for, with its figures
     is_hatched: bool = False
+    is_fault: bool = False  # whether the cell is red
 
 
 @dataclass(frozen=True)
-class HeatRow:
-    """A row of a heat map: for each column, one or more cells, which share its width."""
+class Threshold:
+    """A cell that shows from which place on, of a scale from 0 to 1, something holds."""
+
+    text: str
+    meaning: str  # what the cell stands for, with its figures
+    tested: tuple[float, float] | None = None  # first and last tested place of the scale
+    start: float | None = None  # None if it holds nowhere
+    is_fault: bool = False  # whether the cell is red
+
+
+@dataclass(frozen=True)
+class CellRow:
+    """A row of cells: for each column, one or more cells, which share its width."""
 
     name: str
-    columns: tuple[tuple[HeatCell, ...], ...]
+    columns: tuple[tuple[HeatCell | Threshold, ...], ...]
 
 
 @dataclass(frozen=True)
-class HeatGroup:
+class CellGroup:
     """Rows under a title."""
 
     title: str
-    rows: tuple[HeatRow, ...]
+    rows: tuple[CellRow, ...]
 
 
 @dataclass(frozen=True)
@@ -87,9 +99,20 @@ class HeatMap:
     """Cells whose colours show the sign of a value and its distance from 0."""
 
     columns: tuple[str, ...]  # names of the columns
-    groups: tuple[HeatGroup, ...]  # rows from the top
+    groups: tuple[CellGroup, ...]  # rows from the top
     label: str  # name of the values
     legend: tuple[str, ...] = ()  # explanations of texts and hatches, one in each line
+    highest: float = 1.0  # value at the end of the colour scale
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Cells of thresholds, all on the same scale."""
+
+    columns: tuple[str, ...]  # names of the columns
+    groups: tuple[CellGroup, ...]  # rows from the top
+    ticks: tuple[tuple[float, str], ...]  # places of the scale and their names
+    legend: tuple[str, ...]  # explanations, one in each line
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,32 +159,4 @@ class LinePanels:
     level_label: str = ""  # label of the marked levels; empty without levels
 
 
-@dataclass(frozen=True, eq=False)
-class BarSeries:
-    """Bars that look alike, one in each group."""
-
-    name: str  # name in the legend
-    values: Floats  # values; NaN for no bar
-    low: Floats  # lower ends of the intervals; NaN for no interval
-    high: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class BarPanel:
-    """A panel of bars."""
-
-    title: str  # title of the panel
-    groups: tuple[str, ...]  # names of the groups of bars
-    series: tuple[BarSeries, ...]  # bars that are side by side in each group
-
-
-@dataclass(frozen=True, eq=False)
-class Bars:
-    """Panels of bars."""
-
-    panels: tuple[BarPanel, ...]  # panels; the first panel has all series
-    y_label: str  # label of the vertical axis
-    threshold: float  # value to mark on this axis
-
-
-Chart = Scatter | Density | Matrix | HeatMap | Ranges | LinePanels | Bars
+Chart = Scatter | Density | Matrix | HeatMap | Thresholds | Ranges | LinePanels

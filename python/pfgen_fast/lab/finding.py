@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ..base.table import Column, Table
 from ..base.untrusted_text import in_one_line, markdown_block, markdown_link, markdown_text
-from .chart_data import Chart, HeatMap
+from .chart_data import Chart, Thresholds
 from .statistics.correlation import COEFFICIENTS, Correlation
 
 Cell = str | int | float | bool | None
@@ -107,6 +107,7 @@ class Pair:
 
     title: str  # description of the change and its effect
     changes: Changes
+    about: str = ""  # where the text is from and what it scores
 
     @property
     def text(self) -> str:
@@ -115,8 +116,8 @@ class Pair:
         return "".join(forms[change].format(text) for text, change in self.changes)
 
     def to_markdown(self) -> str:
-        """The title and the text with its changes."""
-        return f"{markdown_text(self.title)}\n\n{markdown_block(self.text)}"
+        """The titles and the text with its changes."""
+        return "\n\n".join([*map(markdown_text, filter(None, (self.title, self.about))), markdown_block(self.text)])
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class Finding:
     question: str = ""  # question that the experiment answers
     runs: tuple[str, ...] = ()  # names of the runs; pages link to them
     sentences: tuple[str, ...] = ()  # result in a few sentences, which pages and terminals show instead of the answer
-    example: Pair | None = None  # text before and after a change, which is shown below the sentences
+    examples: tuple[Pair, ...] = ()  # texts before and after a change
 
     def to_markdown(self) -> str:
         """The finding as Markdown, with links to pictures in the same folder."""
@@ -140,13 +141,10 @@ class Finding:
         blocks += [f"**{markdown_text(sentence)}**" for sentence in self.first]
         if self.notes:
             blocks.append("\n".join(f"* {markdown_text(sentence)}" for sentence in self.shown_notes))
-        if self.example is not None:
-            blocks.append(self.example.to_markdown())
-        maps = [picture for picture in self.pictures if isinstance(picture.chart, HeatMap)]
-        others = [picture for picture in self.pictures if picture not in maps]
-        blocks += map(self._picture_markdown, maps)
+        blocks += [self._picture_markdown(picture) for picture in self.first_pictures]
+        blocks += [example.to_markdown() for example in self.examples]
         blocks.append(markdown_text(self.paragraph))
-        blocks += map(self._picture_markdown, others)
+        blocks += [self._picture_markdown(picture) for picture in self.pictures if picture not in self.first_pictures]
         for table in self.shown_tables:
             blocks += [f"## {markdown_text(table.title)}", table.to_markdown().rstrip("\n")]
         return "\n\n".join(blocks) + "\n"
@@ -170,6 +168,11 @@ class Finding:
     def first(self) -> list[str]:
         """The sentences that readers see first, bounded in length and safe to print."""
         return [in_one_line(sentence, _LONGEST_SENTENCE) for sentence in self.sentences or (self.answer,)]
+
+    @property
+    def first_pictures(self) -> list[Picture]:
+        """The pictures that readers see before the details: those of thresholds, if there are any."""
+        return [picture for picture in self.pictures if isinstance(picture.chart, Thresholds)]
 
     @property
     def shown_notes(self) -> list[str]:

@@ -10,26 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import singledispatch
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ..lab import chart_data
-from ..lab.chart_data import HeatCell, HeatRow
+from ..lab.chart_data import CellRow, HeatCell, Threshold
 from . import drawing
-from .drawing import (
-    COLORS,
-    DIVERGING,
-    LEVELS,
-    LIMIT,
-    QUIET,
-    UNDEFINED,
-    WHITE_ON_LEVELS,
-    bounded,
-    look,
-    new_figure,
-    plain,
-)
+from .drawing import DIVERGING, FAULT, LEVELS, QUIET, UNDEFINED, WHITE_ON_LEVELS, bounded, look, new_figure, plain
 
 POINTS, ON_LEVEL, ON_DIVERGING = "points-", "on-level-", "on-diverging-"
 
@@ -37,15 +26,8 @@ _PANELS_SIDE_BY_SIDE, _SMALL_PANELS_SIDE_BY_SIDE = 3, 4
 _N_LABELS, _N_LABELS_ALONE = 8, 24
 _LONGEST_LEVEL_NAME = 12  # characters that fit below a cell of a matrix
 
-_HATCHES = ("", "///", "...", "xxx")
-_MIN_GROUPS = 3
-# Of bars, in inches.
-_NARROWEST, _WIDEST = 6.0, 24.0
-_BAR = 0.32
-_VALUE = 0.22
-_LETTER = 0.075
-# Of heat maps, in inches.
-_CELL_WIDTH, _CELL_HEIGHT = 0.4, 0.21
+# Of maps of cells, in inches.
+_CELL_WIDTH, _CELL_HEIGHT, _BAR_WIDTH = 0.4, 0.21, 2.0
 _SMALL_LETTER = 0.062  # of the font size 7
 _LONGEST_ROW = 60
 _MARGIN = 0.15
@@ -177,44 +159,6 @@ def _draw_line(axes: Any, line: chart_data.Line, number: int) -> None:
     axes.plot(line.x, line.y, label=plain(line.name), **look(number))
 
 
-@drawn.register
-def _bars(chart: chart_data.Bars) -> Any:
-    n_bars = max(len(panel.groups) * len(panel.series) for panel in chart.panels)
-    width = min(max(_NARROWEST, _BAR * n_bars + 1.5), _WIDEST)
-    figure, axes_of_all = new_figure(width, 3.2 * len(chart.panels) + 0.4, len(chart.panels))
-    for axes, panel in zip(axes_of_all.flat, chart.panels, strict=True):
-        _draw_bars(axes, panel, width)
-        axes.axhline(chart.threshold, color=LIMIT, linestyle="--", linewidth=1)
-        axes.set(ylabel=plain(chart.y_label), title=plain(panel.title))
-    figure.legend(*axes_of_all[0, 0].get_legend_handles_labels(), fontsize=8, loc="outside upper left", ncols=4)
-    return figure
-
-
-def _draw_bars(axes: Any, panel: chart_data.BarPanel, figure_width: float) -> None:
-    width = 0.8 / len(panel.series)
-    n_groups = max(len(panel.groups), _MIN_GROUPS)
-    has_room = figure_width / (n_groups * len(panel.series)) >= _VALUE
-    for number, series in enumerate(panel.series):
-        places = np.arange(len(panel.groups)) + (number - (len(panel.series) - 1) / 2) * width
-        looks = {"color": COLORS[number % len(COLORS)], "edgecolor": "white", "hatch": _HATCHES[number % len(_HATCHES)]}
-        axes.bar(places, np.nan_to_num(series.values), width, label=plain(series.name), linewidth=0.5, **looks)
-        ends = np.stack([series.values - series.low, series.high - series.values]).clip(0)
-        known = ~np.isnan(ends).any(axis=0)
-        interval = {"fmt": "none", "ecolor": "black", "elinewidth": 1, "capsize": 2}
-        axes.errorbar(places[known], series.values[known], yerr=ends[:, known], **interval)
-        for place, value, high in zip(places, series.values, series.high, strict=True) if has_room else ():
-            text = "–" if np.isnan(value) else f"{value:.1f}"
-            top = np.nanmax([0.0, value, high])
-            axes.annotate(text, (place, top), (0, 2), textcoords="offset points", ha="center", fontsize=6)
-    longest = max(map(len, panel.groups))
-    slanted = {"rotation": 25, "ha": "right"} if _LETTER * longest * n_groups > figure_width - 1 else {}
-    axes.set_xticks(np.arange(len(panel.groups)), list(map(bounded, panel.groups)), fontsize=8, **slanted)
-    axes.grid(axis="x", visible=False)
-    axes.margins(y=0.12)
-    if len(panel.groups) < _MIN_GROUPS:  # a few bars would be too wide
-        axes.set_xlim(-0.5, _MIN_GROUPS - 0.5)
-
-
 def _grid(
     n: int, width: float, height: float, *, at_most: int = _PANELS_SIDE_BY_SIDE, **options: Any
 ) -> tuple[Any, list[Any]]:
@@ -240,61 +184,71 @@ def _name_rows(axes: Any, chart: chart_data.Ranges) -> None:
         axes.set_title(f"the first {n:,} of {chart.n_all:,}")
 
 
-# --- heat maps
+# --- maps of cells
 
 
 class _Place(NamedTuple):
     """A cell and its place: rows from the top, columns from the left."""
 
-    cell: HeatCell
+    cell: HeatCell | Threshold
     y: int
     x: float
     width: float
 
 
-@drawn.register
-def _heat_map(chart: chart_data.HeatMap) -> Any:
-    """Draws all rows below the names of the columns, with the scale below them."""
-    rows: list[HeatRow | str] = []
+@drawn.register(chart_data.HeatMap)
+@drawn.register(chart_data.Thresholds)
+def _map(chart: chart_data.HeatMap | chart_data.Thresholds) -> Any:
+    """Draws all rows below the names of the columns, with the scale and the legend below them."""
+    rows: list[CellRow | str] = []
     for group in chart.groups:
         rows += [group.title, *group.rows]
-    cells, titles = list(_places(rows)), [group.title for group in chart.groups]
-    names = _width([*titles, *(row.name for row in rows if isinstance(row, HeatRow))])
-    n_cells = max((len(columns) for line in rows if isinstance(line, HeatRow) for columns in line.columns), default=1)
-    column = max(_CELL_WIDTH * n_cells, _width([name[: drawing.LONGEST_NAME] for name in chart.columns])) * (1 + _GAP)
-    foot = 0.75 + 0.17 * len(chart.legend) + _SCALE_HEIGHT
+    is_heat = isinstance(chart, chart_data.HeatMap)
+    names = _width([row if isinstance(row, str) else row.name for row in rows])
+    n_cells = max((len(columns) for line in rows if isinstance(line, CellRow) for columns in line.columns), default=1)
+    least = _CELL_WIDTH * n_cells if is_heat else _BAR_WIDTH
+    column = max(least, _width([name[: drawing.LONGEST_NAME] for name in chart.columns])) * (1 + _GAP)
+    foot = 0.3 + 0.17 * len(chart.legend) + (0.45 + _SCALE_HEIGHT if is_heat else 0)
     field = len(chart.columns) * column, len(rows) * _CELL_HEIGHT
-    width, height = max(names + field[0] + 2 * _MARGIN, 4.5), field[1] + _CELL_HEIGHT * 1.5 + foot
+    width, height = max(names + field[0] + 2 * _MARGIN, 4.5), field[1] + _CELL_HEIGHT * 2.5 + foot
     with drawing.style():
         figure = drawing.empty_figure(width, height)
         figure.set_layout_engine(None)
         axes = _axes(figure, names + _MARGIN, foot, *field)
         _draw_frame(axes, chart, rows)
-        _draw_cells(axes, cells)
-        _draw_scale(figure, axes, chart, foot)
+        if isinstance(chart, chart_data.HeatMap):
+            _draw_cells(axes, list(_places(rows)), chart.highest)
+            bottom = _draw_scale(figure, axes, chart, foot)
+        else:
+            _draw_thresholds(axes, list(_places(rows)), chart.ticks)
+            bottom = foot
+        for number, line in enumerate(chart.legend):
+            figure.text(
+                0.5, (bottom - 0.2 - 0.17 * number) / height, plain(line), ha="center", va="center", fontsize=7.5
+            )
     return figure
 
 
-def level_of(value: float) -> int | None:
+def level_of(value: float, highest: float = 1.0) -> int | None:
     """The number of the colour that stands for a value; None if the value is undefined."""
-    return None if math.isnan(value) else int(min(max((value + 1) / 2, 0), 1 - 1e-9) * len(DIVERGING))
+    return None if math.isnan(value) else int(min(max((value / highest + 1) / 2, 0), 1 - 1e-9) * len(DIVERGING))
 
 
-def _places(rows: Sequence[HeatRow | str]) -> Iterator[_Place]:
+def _places(rows: Sequence[CellRow | str]) -> Iterator[_Place]:
     for y, row in enumerate(rows):
-        for column, cells in enumerate(row.columns if isinstance(row, HeatRow) else ()):
+        for column, cells in enumerate(row.columns if isinstance(row, CellRow) else ()):
             width = (1 - _GAP) / max(1, len(cells))
             yield from (_Place(cell, y, column + width * number, width) for number, cell in enumerate(cells))
 
 
-def _draw_frame(axes: Any, chart: chart_data.HeatMap, rows: Sequence[HeatRow | str]) -> None:
+def _draw_frame(axes: Any, chart: chart_data.HeatMap | chart_data.Thresholds, rows: Sequence[CellRow | str]) -> None:
     axes.grid(False)
     axes.set_xlim(0, len(chart.columns))
     axes.set_ylim(len(rows), 0)
     axes.xaxis.tick_top()
     middles = [number + (1 - _GAP) / 2 for number in range(len(chart.columns))]
     axes.set_xticks(middles, list(map(bounded, chart.columns)), fontsize=8, fontweight="bold")
-    named = [(y + 0.5, plain(row.name[:_LONGEST_ROW])) for y, row in enumerate(rows) if isinstance(row, HeatRow)]
+    named = [(y + 0.5, plain(row.name[:_LONGEST_ROW])) for y, row in enumerate(rows) if isinstance(row, CellRow)]
     axes.set_yticks([y for y, _ in named], [name for _, name in named], fontsize=7)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -304,36 +258,54 @@ def _draw_frame(axes: Any, chart: chart_data.HeatMap, rows: Sequence[HeatRow | s
             axes.annotate(plain(row), (0, y + 0.6), ha="right", va="center", fontsize=8, fontweight="bold", **beside)
 
 
-def _draw_cells(axes: Any, places: Sequence[_Place]) -> None:
+def _draw_cells(axes: Any, places: Sequence[_Place], highest: float) -> None:
     for place in places:
-        level = level_of(place.cell.value)
-        color = UNDEFINED if level is None else DIVERGING[level]
+        cell = cast(HeatCell, place.cell)
+        level = level_of(cell.value, highest)
+        color = FAULT if cell.is_fault else UNDEFINED if level is None else DIVERGING[level]
         box = {"y": place.y + 0.5, "width": place.width, "height": 0.94, "left": place.x}
         axes.barh(**box, color=color, edgecolor="white", linewidth=0.5)
-        if place.cell.is_hatched:
+        if cell.is_hatched:
             axes.barh(**box, color="none", edgecolor=QUIET, linewidth=0, hatch="////")
-        text = {
-            "ha": "center",
-            "va": "center",
-            "fontsize": 7,
-            "color": "white" if level in drawing.WHITE_ON else "black",
-        }
-        identity = None if level is None else f"{ON_DIVERGING}{level}"
-        axes.text(place.x + place.width / 2, place.y + 0.5, plain(place.cell.text), gid=identity, **text)
+        is_white = cell.is_fault or level in drawing.WHITE_ON
+        text = {"ha": "center", "va": "center", "fontsize": 7, "color": "white" if is_white else "black"}
+        identity = None if level is None else f"{ON_DIVERGING}{'fault' if cell.is_fault else level}"
+        axes.text(place.x + place.width / 2, place.y + 0.5, plain(cell.text), gid=identity, **text)
 
 
-def _draw_scale(figure: Any, axes: Any, chart: chart_data.HeatMap, foot: float) -> None:
+def _draw_thresholds(axes: Any, places: Sequence[_Place], ticks: Sequence[tuple[float, str]]) -> None:
+    """Draws the text of each cell, then a bar for what was tested, filled from the threshold on."""
+    for place in places:
+        cell, begin, length = cast(Threshold, place.cell), place.x + 0.4 * place.width, 0.52 * place.width
+        color = FAULT if cell.is_fault else "black"
+        middle = place.y + 0.5
+        axes.text(begin - 0.03, middle, plain(cell.text), ha="right", va="center", fontsize=7, color=color)
+        if cell.tested is not None:
+            low, high = cell.tested
+            parts = [
+                (low, FAULT if cell.is_fault else UNDEFINED),
+                *([] if cell.start is None else [(cell.start, DIVERGING[7])]),
+            ]
+            for start, fill in parts:
+                axes.barh(middle, (high - start + 0.06) * length, 0.5, begin + start * length, color=fill)
+    for column, (start, name) in product(range(len({int(place.x) for place in places})), ticks):
+        x = column + (0.4 + 0.52 * (start + 0.03)) * (1 - _GAP)
+        axes.text(x, 0.75, name, ha="center", va="center", fontsize=6, color=QUIET)
+
+
+def _draw_scale(figure: Any, axes: Any, chart: chart_data.HeatMap, foot: float) -> float:
+    """Draws the scale of colours and its label; returns where they end, in inches from the bottom."""
     width, height = figure.get_size_inches()
     length = min(width - 4 * _MARGIN, 5.0)
     bottom = foot - 0.25 - _SCALE_HEIGHT
     below = _axes(figure, (width - length) / 2, bottom, length, _SCALE_HEIGHT)
-    colors = axes.scatter([], [], c=[], cmap=drawing.color_map(DIVERGING), vmin=-1, vmax=1)
+    limits = {"vmin": -chart.highest, "vmax": chart.highest}
+    colors = axes.scatter([], [], c=[], cmap=drawing.color_map(DIVERGING), **limits)
     scale = figure.colorbar(colors, cax=below, orientation="horizontal")
     scale.outline.set_visible(False)
     scale.ax.tick_params(labelsize=7)
-    for number, line in enumerate((chart.label, *chart.legend)):
-        y = (bottom - 0.35 - 0.17 * number) / height
-        figure.text(0.5, y, plain(line), ha="center", va="center", fontsize=7.5)
+    figure.text(0.5, (bottom - 0.35) / height, plain(chart.label), ha="center", va="center", fontsize=7.5)
+    return bottom - 0.3
 
 
 def _width(names: Sequence[str]) -> float:

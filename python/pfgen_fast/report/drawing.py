@@ -31,8 +31,8 @@ QUIET = "#808080"
 UNDEFINED = "#cccccc"
 """The colour of cells without a value."""
 
-LIMIT = "#dc143c"
-"""The colour of a threshold."""
+FAULT = "#a4262c"
+"""The colour of faults; pages show another on a dark ground (report.css)."""
 
 LEVELS = ("#eef3f9", "#d9e7f6", "#bdd6ef", "#98c0e7", "#6fa6dd", "#4a8bce", "#2b6fb5", "#175596", "#0a3c72")
 """The colours of a scale, from little to much; pages show others on a dark ground (report.css)."""
@@ -106,7 +106,7 @@ def following_theme(svg: bytes) -> bytes:
     """An SVG of matplotlib with the colours of the pages' dark theme where its viewer is dark."""
     css = source("report.css")
     scales = re.findall(r"--(?:level|diverging)-\d: light-dark\((#\w+), (#\w+)\)", css)
-    colors = {"#ffffff": "#14171c", "#000000": "#e6e8eb", "#cccccc": "#39414c", **dict(scales)}
+    colors = {"#ffffff": "#14171c", "#000000": "#e6e8eb", "#cccccc": "#39414c", FAULT: "#ff9d94", **dict(scales)}
     rules = ["text{fill:#e6e8eb}"]
     for light, dark in colors.items():
         for kind in ("fill", "stroke"):

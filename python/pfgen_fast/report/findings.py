@@ -17,10 +17,10 @@ from xml.etree import ElementTree
 from ..base.file_writing import write_whole
 from ..base.table import Table
 from ..base.untrusted_text import in_one_line, utf8
-from ..lab.chart_data import HeatMap, Ranges, Scatter
+from ..lab.chart_data import HeatCell, HeatMap, Ranges, Scatter
 from ..lab.finding import Finding, Picture
 from .charts import ON_DIVERGING, ON_LEVEL, POINTS, drawn, level_of
-from .drawing import DIVERGING, LEVELS, stored_alike
+from .drawing import DIVERGING, FAULT, LEVELS, stored_alike
 from .pages import markup, page_text
 
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
@@ -28,12 +28,14 @@ _COLORS = {
     "#000000": "currentColor",
     "#ffffff": "var(--ground)",
     "#cccccc": "var(--line)",
+    FAULT: "var(--loss)",
     **{color: f"var(--level-{number})" for number, color in enumerate(LEVELS)},
     **{color: f"var(--diverging-{number})" for number, color in enumerate(DIVERGING)},
 }
 _FONT = re.compile(r"(?:[^,]* )?(?P<size>[0-9.]+px) ")
 _REFERENCE = re.compile(r"url\(#([^)]*)\)")
 _WIDE = 700.0  # points of type
+_N_SHORT = 12  # rows of a table that is not folded
 
 ElementTree.register_namespace("", _SVG)
 ElementTree.register_namespace("xlink", _XLINK[1:-5])
@@ -69,18 +71,27 @@ def _page(finding: Finding, files: dict[str, bytes]) -> str:
         finding=finding,
         sentences=finding.first[1:],
         notes=finding.shown_notes,
-        heat_maps=[picture for picture in finding.pictures if isinstance(picture.chart, HeatMap)],
-        level_of=level_of,
+        color_of=_color_of,
         pictures=[
             (
                 picture.title,
-                markup(inline_svg(files[f"{finding.file_name(picture)}.svg"], f"picture-{number}", picture)),
+                picture,
+                None
+                if isinstance(picture.chart, HeatMap)
+                else markup(inline_svg(files[f"{finding.file_name(picture)}.svg"], f"picture-{number}", picture)),
             )
             for number, picture in enumerate(finding.pictures)
+            if picture not in finding.first_pictures
         ],
-        tables=[_shown(finding, table, files) for table in finding.shown_tables],
+        tables=[_shown(finding, table, files) for table in finding.shown_tables if table.name != "verdicts"],
     )
     return "".join(page)
+
+
+def _color_of(cell: HeatCell, chart: HeatMap) -> str:
+    """The name of a cell's colour in finding.css."""
+    level = level_of(cell.value, chart.highest)
+    return "fault" if cell.is_fault else "undefined" if level is None else str(level)
 
 
 def _shown(finding: Finding, table: Table, files: dict[str, bytes]) -> dict[str, Any]:
@@ -91,6 +102,7 @@ def _shown(finding: Finding, table: Table, files: dict[str, bytes]) -> dict[str,
         "name": table.name,
         "title": table.title,
         "file": file,
+        "is_open": len(table) <= _N_SHORT and not finding.first_pictures,
         "csv": base64.b64encode(files[file]).decode(),
         "columns": [(head, place not in to_left) for place, head in enumerate(table.heads())],
         "rows": [

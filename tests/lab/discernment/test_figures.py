@@ -220,9 +220,9 @@ def test_an_evaluator_with_five_of_nine_perturbations_is_compared_on_these_five(
     (table,) = (shown_table for shown_table in finding.shown_tables if shown_table.name == "common")
     assert [row["n_own"] for row in table.to_dicts()] == [9, 5]
     assert finding.answer.startswith("Of 2 results, ")
-    bars = next(picture for picture in finding.pictures if picture.name == "bars")
-    assert bars.title == "Average and minimum of d, on the kinds and degrees that all have"
-    assert bars.chart.panels[0].series[0].values.tolist() == [part[0]["average"] for part in rows]
+    averages = next(picture for picture in finding.pictures if picture.name == "averages")
+    assert averages.title == "Average d, on the kinds and degrees that all have, with 95 % intervals"
+    assert averages.chart.values.tolist() == [part[0]["average"] for part in rows]
 
 
 def test_evaluators_without_a_common_perturbation_are_not_compared():

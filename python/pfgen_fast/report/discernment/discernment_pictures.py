@@ -1,36 +1,50 @@
-"""The pictures of a test of evaluators, as data: heat maps, curves and bars."""
+"""The pictures of a test of evaluators, as data: the lightest damage that is noticed, heat maps, curves, averages."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 import numpy as np
 
 from ...base.untrusted_text import in_one_line
 from ...lab import chart_data
+from ...lab.chart_data import CellGroup, CellRow, HeatCell, Threshold
 from ...lab.discernment.discernment_result import Curve
 from ...lab.discernment.kinds import LEVELS
 from ...lab.evaluators.evaluator import Metric
 from ...lab.finding import Picture
-from .discernment_tables import Result, Row, having, number_text, weighted_by, words_of
+from .discernment_tables import Result, Row, defined, having, number_text, weighted_by, words_of
 
 _ONE_SCALE = 5.0
-_REWARDED = " ↑"
+_STRONGEST = 5.0  # d from which on the colour of a heat map stays the same
+_LIGHTEST = 10  # per mille, at the begin of the scale of degrees
 _NOTHING = np.array([])
 _DROP = ("mean_drop", "drop_low", "drop_high")
+_TITLES = {level: "harmless changes: a fall is a fault" if level == "control" else f"{level}s" for level in LEVELS}
+_LEGEND = {
+    "": "Blue: noticed from this degree on (p < 0.05). Grey: tested, but not noticed.",
+    "never": "Red, a fault: damage that is never noticed or is rewarded, and a harmless change that is penalised.",
+    "some": "Some: only degrees are noticed that are not the heaviest.",
+    "unclear": "Unclear: too few scores change to tell.",
+}
+"""The legend of the verdicts, by the text of a cell; faults have the legend of "never"."""
 
 
 def pictures(results: Sequence[Result]) -> list[Picture]:
-    """All pictures."""
+    """All pictures, the lightest damage that is noticed first."""
     by = weighted_by([result.test for result in results])
     on_common = ", on the kinds and degrees that all have" if any(result.common for result in results) else ""
-    heat = "What {} notices: d by kind of damage, light on the left, heavy on the right"
+    heat = "How clearly {} notices each degree of damage: d, light on the left, heavy on the right"
     charts: list[tuple[str, str, chart_data.Chart]] = [
+        ("lightest", lightest_title(results), _lightest(results)),
         *(("heat", heat.format(result.title), _heat(result)) for result in results),
         *(curves for result in results for curves in _curves(result)),
-        ("bars", f"Average and minimum of d{by}{on_common}", _bars(results)),
-    ]
+        *((f"{name.replace(' ', '-')}s", f"{name.capitalize()} d{by}{on_common}, with 95 % intervals", chart)
+          for name, chart in _averages(results)),
+    ]  # fmt: skip
     seen: Counter[str] = Counter()
     numbered = []
     for name, title, chart in charts:
@@ -39,58 +53,133 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
     return numbered
 
 
+# --- the lightest damage that is noticed
+
+
+def lightest_title(results: Sequence[Result]) -> str:
+    """The title of the verdicts."""
+    whose = f"each score of {results[0].title}" if len(results) == 1 else "each evaluator"
+    return f"The lightest damage that {whose} notices"
+
+
+def verdicts(results: Sequence[Result]) -> tuple[list[str], dict[str, list[Threshold]]]:
+    """The names of the columns, which are metrics or, of several results, the results; and by kind their verdicts."""
+    columns = {result.title: (result.rows("perturbations"), result.rows("cells")) for result in results}
+    if len(results) == 1:
+        by_metric = {metric: results[0].rows("cells", metric=metric) for metric in results[0].metrics}
+        columns = {metric: (cells, cells) for metric, cells in by_metric.items()}
+    kinds = dict.fromkeys(row["kind"] for _, cells in columns.values() for row in cells)
+    shown = {
+        kind: [_verdict(kind, *(having(rows, kind=kind) for rows in tables)) for tables in columns.values()]
+        for kind in kinds
+    }
+    return [in_one_line(name, 40) for name in columns], shown
+
+
+def _verdict(kind: str, rows: Sequence[Row], cells: Sequence[Row]) -> Threshold:
+    """The degree from which a kind is noticed, or why there is none; the degrees of the rows rise."""
+    words, known = words_of(kind), defined(rows)
+    if not known:
+        return Threshold("–", f"{words}: undefined")
+    last = f"d {known[-1].d_text} of {known[-1].words}"
+    if known[0].is_control:
+        is_fault = any(row["noticed"] for row in known)
+        return Threshold("penalised" if is_fault else "ignored", f"d {known[-1].d_text}", (1.0, 1.0), None, is_fault)
+    places = [_place(row["permille"], number, len(rows)) for number, row in enumerate(rows)]
+    tested = places[rows.index(known[0])], places[rows.index(known[-1])]
+    if noticed := list(takewhile(lambda row: bool(row["noticed"]), reversed(known))):
+        first = noticed[-1]
+        text = "yes" if len(rows) == 1 else _degree(first)
+        return Threshold(text, f"d {first.d_text} of {first.words}", tested, places[rows.index(first)])
+    if any(cell.is_rewarded for cell in cells):
+        return Threshold("rewarded", last, tested, is_fault=True)
+    if any(row["noticed"] for row in known):
+        return Threshold("some", last, tested)
+    return Threshold("unclear", last, tested) if is_unclear(cells) else Threshold("never", last, tested, is_fault=True)
+
+
+def _place(permille: int | None, number: int, n: int) -> float:
+    """The place of a degree on the logarithmic scale from 1 to 100 %; those that are no rates have equal distances."""
+    if permille is None:
+        return number / (n - 1) if n > 1 else 1.0
+    return min(max(math.log10(max(permille, 1) / _LIGHTEST) / 2, 0.0), 1.0)
+
+
+def _degree(row: Row) -> str:
+    return in_one_line(row["degree"], 20) if row["permille"] is None else f"{row['permille'] / 10:g} %"
+
+
+def is_unclear(cells: Iterable[Row]) -> bool:
+    """Whether scores only fell, but too few of them for the damage to count as noticed."""
+    return any(cell["few"] and cell["n"] and cell.is_at_ceiling for cell in cells)
+
+
+def _lightest(results: Sequence[Result]) -> chart_data.Thresholds:
+    columns, by_kind = verdicts(results)
+    rows = [row for result in results for row in result.rows("cells")]
+    lines = {kind: CellRow(_with_degrees(having(rows, kind=kind)), tuple((cell,) for cell in cells))
+             for kind, cells in by_kind.items()}  # fmt: skip
+    levels = {row["kind"]: row["level"] for row in rows}
+    texts = {"", *("never" if cell.is_fault else cell.text for cells in by_kind.values() for cell in cells)}
+    groups = {level: tuple(line for kind, line in lines.items() if levels[kind] == level) for level in LEVELS}
+    return chart_data.Thresholds(
+        tuple(columns),
+        tuple(CellGroup(_TITLES[level], lines) for level, lines in groups.items() if lines),
+        ((0.0, "1 %"), (0.5, "10 %"), (1.0, "100 %")),
+        tuple(line for text, line in _LEGEND.items() if text in texts),
+    )
+
+
+def _with_degrees(rows: Sequence[Row]) -> str:
+    """The kind of the rows with its degrees."""
+    first, last = rows[0], max(rows, key=lambda row: row["permille"] or 0)
+    if len({row["degree"] for row in rows}) == 1:
+        return first.words
+    rates = first["permille"] is not None and last["permille"] is not None
+    ends = [f"{row['permille'] / 10:g}" if rates else str(row["degree"]).removeprefix("k") for row in (first, last)]
+    return f"{words_of(first['kind'])}, {in_one_line(f'{ends[0]} to {ends[1]}', 40)}{' %' if rates else ''}"
+
+
 # --- heat map
 
 
 def _heat(result: Result) -> chart_data.HeatMap:
     groups = []
+    highest = [row["ceiling_d"] for row in result.rows("cells") if row["ceiling_d"]]
     for level in LEVELS:
         cells = result.rows("cells", level=level)
-        kinds = dict.fromkeys(row["kind"] for row in cells)
-        rows = tuple(_heat_row(having(cells, kind=kind), result.metrics) for kind in kinds)
+        by_kind = [having(cells, kind=kind) for kind in dict.fromkeys(row["kind"] for row in cells)]
+        rows = [CellRow(_with_degrees(rows), tuple(tuple(map(_heat_cell, having(rows, metric=metric)))
+                for metric in result.metrics)) for rows in by_kind]  # fmt: skip
         if rows:
-            groups.append(
-                chart_data.HeatGroup(
-                    "changes that should not matter: a fall is a fault" if level == "control" else f"{level}s", rows
-                )
-            )
+            groups.append(CellGroup(_TITLES[level], tuple(rows)))
     return chart_data.HeatMap(
         result.metrics,
         tuple(groups),
-        "colour: 1 if all scores fall, -1 if all rise (rank-biserial correlation)",
+        "d: 1 or more is noticed (p < 0.05); below 0, scores rise",
         (
-            "number: d, which is 1 at p = 0.05;  ≥ at the ceiling;  ↑ rewarded (reverse d of 1 or more)",
-            "grey: undefined;  hatched: only 1 to 4 scores change",
+            "≥: as high as the number of items allows; –: undefined; hatched: only 1 to 4 scores change",
+            "red: damage that is rewarded, or a harmless change that is penalised",
         ),
+        min(max(highest, default=1.0), _STRONGEST),
     )
 
 
-def _heat_row(rows: Sequence[Row], metrics: Sequence[str]) -> chart_data.HeatRow:
-    """The row of a kind, with a cell for each degree below each metric."""
-    columns = tuple(tuple(map(_heat_cell, having(rows, metric=metric))) for metric in metrics)
-    first, last = rows[0], rows[-1]
-    if first["degree"] == last["degree"]:
-        return chart_data.HeatRow(first.words, columns)
-    rates = first["permille"] is not None and last["permille"] is not None
-    ends = [f"{row['permille'] / 10:g}" if rates else str(row["degree"]).removeprefix("k") for row in (first, last)]
-    span = f"{ends[0]} to {ends[1]}{' %' if rates else ''}"
-    return chart_data.HeatRow(f"{words_of(first['kind'])}, {in_one_line(span, 40)}", columns)
-
-
-def _heat_cell(row: Row) -> chart_data.HeatCell:
+def _heat_cell(row: Row) -> HeatCell:
+    """A cell whose number and colour are d or, if scores rise more than they fall, minus the d of rises."""
     cell = f"{row.words}, {in_one_line(row['metric'], 40)}"
     if row["d"] is None:
         n_texts = row["n_items"] + row["n_impossible"]
-        return chart_data.HeatCell(
-            float("nan"), "–", f"{cell}: undefined, possible for {row['n_items']:,} of {n_texts:,} texts"
-        )
+        return HeatCell(math.nan, "–", f"{cell}: undefined, possible for {row['n_items']:,} of {n_texts:,} texts")
     drop, low, high = (None if row[name] is None else number_text(row[name]) for name in _DROP)
     within = "" if low is None else f" ({low} to {high})"
     figures = f"mean drop {drop}{within}, d {row.d_text} ({row['d_low']:.1f} to {row['d_high']:.1f})"
     changed = f"{row['n']:,} of {row['n_items']:,} scores change"
-    text = row.d_text + (_REWARDED if row.is_rewarded else "")
-    fall = 0.0 if row["n"] == 0 else float(row["rank_biserial"])
-    return chart_data.HeatCell(fall, text, f"{cell}: {figures}, {changed}", bool(row["few"]) and row["n"] > 0)
+    rise = (row["reverse_d"] or 0.0) if row["n"] else 0.0
+    is_rise = rise > max(row["d"], 0.05)
+    value, text = (-rise, f"{-rise:.1f}") if is_rise else (float(row["d"]), row.d_text)
+    is_few, is_fault = bool(row["few"]) and row["n"] > 0, bool(row["noticed"]) if row.is_control else row.is_rewarded
+    return HeatCell(value, text, f"{cell}: {figures}, {changed}", is_few, is_fault)
 
 
 # --- curves
@@ -146,36 +235,17 @@ def _scales(metrics: Sequence[Metric], curves: Sequence[Curve]) -> list[list[Met
     return groups
 
 
-# --- bars
+# --- averages
 
 
-def _bars(results: Sequence[Result]) -> chart_data.Bars:
-    tasks = list(dict.fromkeys(result.task for result in results))
-    panels = []
-    for task in tasks:
-        own = [result for result in results if result.task == task]
-        title = in_one_line(task) if len(tasks) > 1 else ""
-        panels.append(chart_data.BarPanel(title, tuple(result.label for result in own), _of_scores(own)))
-    return chart_data.Bars(tuple(panels), "discernment score d", 1.0)
-
-
-def _of_scores(results: Sequence[Result]) -> tuple[chart_data.BarSeries, ...]:
-    series = []
-    for statistic in ("average", "minimum"):
-        for score, name in (("d", statistic), ("weighted_d", f"weighted {statistic}")):
-            rows = [result.average(score) for result in results]
-            if score == "d" or any(row and row[statistic] is not None for row in rows):
-                series.append(_series(name, rows, statistic))
-    return tuple(series)
-
-
-def _series(name: str, rows: Sequence[Row | None], statistic: str) -> chart_data.BarSeries:
-    columns = [
-        np.array([_or_nan(None if row is None else row.get(f"{statistic}{end}")) for row in rows])
-        for end in ("", "_low", "_high")
-    ]
-    return chart_data.BarSeries(name, *columns)
-
-
-def _or_nan(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
+def _averages(results: Sequence[Result]) -> list[tuple[str, chart_data.Ranges]]:
+    """The average d of each result, and the weighted average if there is one."""
+    charts = []
+    for score, name in (("d", "average"), ("weighted_d", "weighted average")):
+        rows = [(result.title, row) for result in results if (row := result.average(score))]
+        known = [(title, row) for title, row in rows if row["average"] is not None]
+        if len(known) > 1:
+            ends = ("average", "average_low", "average_high")
+            values, low, high = (np.array([row[end] for _, row in known], float) for end in ends)
+            charts.append((name, chart_data.Ranges(tuple(title for title, _ in known), values, low, high, "d")))
+    return charts

@@ -59,6 +59,7 @@ for (const point of points) {
 }
 addEventListener("scroll", leave, { capture: true, passive: true });
 
-addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll(".fold")) fold.open = true; });
+// Pictures are printed; tables only if they are open.
+addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll(".fold:has(.drawing, .cell-map)")) fold.open = true; });
 
 followTheme(() => {})();
