@@ -1,6 +1,6 @@
-"""Writes the table of published results that the package ships, from results by question (JSON lines).
+"""Writes the table of published results that the package ships, and the references of diagnoses (docs/diagnosis.md).
 
-    python tools/published_results.py results.jsonl.xz
+    python tools/published_results.py results.jsonl.xz pfgen-bench/data
 
 Each line of the input is a result.json with the name of its run as `run`. What rankings need stays: settings, figures
 and parts of each run, and the length and parts of each question, with fluency and truthfulness summed over the sets.
@@ -13,6 +13,12 @@ import lzma
 import sys
 from pathlib import Path
 from typing import Any
+
+from pfgen_fast import Suite
+from pfgen_fast.runs.diagnosis import REFERENCE_FILE
+from pfgen_fast.runs.leaderboard import is_system
+from pfgen_fast.runs.loss_figures import Figures, diagnosis_figures, median_figures
+from pfgen_fast.runs.run_result import parse_result
 
 TABLE = Path(__file__).parents[1] / "python/pfgen_fast/data/published/pfgen-bench.jsonl.xz"
 
@@ -32,13 +38,32 @@ def summed(scores: dict[str, Any]) -> dict[str, Any]:
     return {**scores, **total}
 
 
-def main(path: str) -> None:
-    """Writes the table."""
+def references(results: list[dict[str, Any]], suite: Suite) -> dict[str, Any]:
+    """The median and the best of the results with all their members, yardsticks left out."""
+    figures = {
+        row["run"]: diagnosis_figures(parse_result(row, row["run"]), suite)
+        for row in results
+        if not is_system(row["run"])
+    }
+    best = max(figures, key=lambda run: sum(question.score for question in figures[run].values()))
+
+    def rows(of_run: Figures) -> dict[str, list[float]]:
+        return {name: [round(value, 5) for value in question[:6]] for name, question in of_run.items()}
+
+    median = median_figures(list(figures.values()))
+    about = {"metadata_hash": suite.metadata_hash, "n_runs": len(figures), "best_run": best}
+    return {**about, "median": rows(median), "best": rows(figures[best])}
+
+
+def main(path: str, suite: str) -> None:
+    """Writes both files."""
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         results = sorted(map(json.loads, lines), key=lambda result: result["run"])
     rows = (json.dumps(shortened(result), ensure_ascii=False, separators=(",", ":")) + "\n" for result in results)
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "pb": 0}]
     TABLE.write_bytes(lzma.compress("".join(rows).encode(), filters=filters))
+    content = references(results, Suite.load(suite))
+    REFERENCE_FILE.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,14 +3,21 @@
 import json
 import random
 import re
+import shutil
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from math import prod
+from statistics import fmean
 
+import numpy as np
 import pytest
-from makers.runs import make_run
+from makers.runs import make_run, write_small_suite
 from pfgen_fast import Rule, Scorer, Suite, diagnose
-from pfgen_fast.runs.loss_figures import CAUSES
+from pfgen_fast.oracle import Oracle, position_and_name
+from pfgen_fast.runs import diagnosis as diagnosis_module
+from pfgen_fast.runs.loss_figures import CAUSES, FAULTS, _weights, diagnosis_figures, median_figures, question_losses
+from pfgen_fast.runs.result_tables import published
 from pfgen_fast.runs.run_result import read_result
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
@@ -143,3 +150,120 @@ def test_the_losses_of_any_two_runs_add_up_and_a_run_loses_nothing_to_itself_wit
             assert diagnosis.loss == pytest.approx(other.scores.average - result.scores.average, abs=1e-4)
         if name in ("good", "keywords", "wording"):
             assert [row.loss for row in diagnose(result, result).causes] == pytest.approx([0] * len(CAUSES), abs=1e-5)
+
+
+def plain_losses(oracle, question, answers, faults, reference):
+    """The rule of docs/diagnosis.md for a question all of whose answers are known, in plain steps."""
+    scores = [oracle.score_one(question.question_id, answer) for answer in answers]
+    rows = []
+    for answer, parts, fault in zip(answers, scores, faults, strict=True):
+        fluency, truthfulness = sum(parts["fluency"].values()), sum(parts["truthfulness"].values())
+        positions = [(rule, position_and_name(rule, answer, lambda end: end)[0]) for rule in question.keywords]
+        kept = prod([1 - rule.importance for rule, position in positions if position == 9999])
+        n = question.n_units(answer)
+        longer = min(fluency * 100 / n, max(1, fluency)) if 0 < n < 100 else fluency
+        rows.append((fault, parts["average"], fluency, truthfulness, kept, parts["helpfulness"], longer))
+    others = [row for row in rows if row[0] is None]
+    mean = fmean(row[1] for row in others) if others else reference.score
+    losses = dict.fromkeys(CAUSES, 0.0)
+    for fault, score, *_ in rows:
+        if fault is not None:
+            losses[fault] += (mean - score) / len(rows)
+    if others:
+        columns = list(zip(*others, strict=True))
+        fluency, truthfulness, kept, helpfulness, longer = map(fmean, columns[2:])
+        short, late = longer - fluency - reference.short, kept - helpfulness - reference.late
+        losses["length"] = (short + late) / 3
+        losses["keywords"] = (reference.helpfulness + reference.late - kept) / 3
+        losses["wording"] = (reference.fluency + reference.truthfulness + reference.short - truthfulness - longer) / 3
+    losses["other"] = reference.score - fmean(row[1] for row in rows) - sum(losses.values())
+    return losses
+
+
+def test_the_losses_are_those_of_the_plain_rule_on_answers_with_all_damages(tmp_path):
+    suite = Suite.load(write_small_suite(tmp_path / "suite", n_answers=20))
+    generator, names = random.Random(1), [*DAMAGES, "length", "none", "none"]
+    damages = {
+        **DAMAGES,
+        "length": lambda q, text: good_answers(q.question_id)[0][:50] + text,
+        "none": lambda q, text: text,
+    }
+    answers, faults = {}, {}
+    for question in suite:
+        plain, chosen = good_answers(question.question_id), [generator.choice(names) for _ in range(N_TRIALS)]
+        texts = [damages[name](question, text) for name, text in zip(chosen, plain, strict=True)]
+        answers[question.question_id] = texts
+        faults[question.question_id] = [
+            name if text != before and name in FAULTS else None
+            for name, text, before in zip(chosen, texts, plain, strict=True)
+        ]
+    figures = diagnosis_figures(scored(tmp_path / "run", answers, suite), suite)
+    shuffled_figures = diagnosis_figures(scored(tmp_path / "other", answers_of(shuffled, 2), suite), suite)
+    other, oracle = median_figures([figures, shuffled_figures]), Oracle(suite)
+    for question in suite:
+        name = question.question_id
+        expected = plain_losses(oracle, question, answers[name], faults[name], other[name])
+        assert question_losses(figures[name], other[name]) == pytest.approx(expected, abs=2e-5)
+    assert {fault for own in faults.values() for fault in own} == {None, *FAULTS}
+
+
+def test_a_command_explains_the_loss_of_a_run(runs, call):
+    folder = runs[0]
+    code, out, _ = call("explain", folder / "language", "--against", folder / "good", "--suite", "mini", "--json")
+    content = json.loads(out)
+    losses = {cause["cause"]: cause["loss"] for cause in content["causes"]}
+    assert code == 0
+    assert [*losses] == [*CAUSES]
+    assert sum(losses.values()) == pytest.approx(content["loss"])
+    assert (content["causes"][1]["answers"], content["causes"][1]["share"]) == (6, pytest.approx(0.15))
+    sentence = "Loses 0.14 to good: 0.14 in 6 of 40 answers not in Japanese."
+    assert content["sentence"].replace(f"{folder.parent.name}/{folder.name}/", "") == sentence
+    out = call("explain", folder / "language" / "result.json", "--suite", "mini")[1]
+    assert "the median: loses 0.14 in 6 of 40 answers not in Japanese; gains" in out
+    assert f"the median: of {len(DAMAGES)} runs in {folder}" in out
+    best = json.loads(call("explain", folder / "empty", "--against", "best", "--json")[1])
+    assert best["reference_score"] == pytest.approx(runs[2]["good"].scores.average, abs=1e-4)
+
+
+def test_a_run_without_a_reference_is_one_sentence(runs, call, tmp_path):
+    alone = shutil.copytree(runs[0] / "good", tmp_path / "alone" / "run")
+    code, _, err = call("explain", alone)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "no other result of the suite of" in err
+    assert "expected a run or a directory of runs to compare with (--against)" in err
+    for words in (["explain"], ["explain", alone, "-q", "Q01"], ["explain", "-q", "Q01", "--against", "best"]):
+        assert call(*words)[0] == 2
+
+
+def test_score_says_why_a_run_of_the_published_suite_loses(runs, call, monkeypatch, tmp_path):
+    folder = shutil.copytree(runs[0], tmp_path / "result")
+    assert "Loses" not in call("score", "--suite", "mini", folder / "empty")[1]
+    good = {name: list(own[:6]) for name, own in diagnosis_figures(runs[2]["good"], MINI).items()}
+    content = {"metadata_hash": MINI.metadata_hash, "n_runs": 1, "best_run": "x", "median": good, "best": good}
+    monkeypatch.setattr(diagnosis_module, "_published", lambda: content)
+    line = "Loses 0.18 to the median: 0.18 in 8 of 40 answers that are empty.\n"
+    assert call("score", "--suite", "mini", folder / "empty")[1].endswith(line)
+    out = call("score", "--suite", "mini", folder)[1]
+    assert f"{folder}/empty: {line}" in out
+    assert f"{folder}/good:" not in out
+    assert "Loses" not in call("score", "--suite", "mini", folder / "empty", "--quiet")[1]
+
+
+@pytest.mark.parametrize("n_trials", [1, 2, 5, 6, 9, 10, 100])
+def test_an_answer_between_two_recorded_ones_counts_in_part_for_both(n_trials):
+    places = sorted({round(share * (n_trials - 1)) for share in (0, 0.25, 0.5, 0.75, 1)})
+    scores = [random.Random(place).random() for place in places]
+    all_scores = np.interp(range(n_trials), places, scores)
+    weighted = sum(weight * score for weight, score in zip(_weights(n_trials, len(places)), scores, strict=True))
+    assert weighted == pytest.approx(all_scores.mean())
+
+
+def test_the_packaged_references_are_those_of_the_published_table():
+    content, entries = diagnosis_module._published(), published()
+    best = next(entry for entry in entries if entry.name == content["best_run"])
+    assert content["n_runs"] == len(entries)
+    assert content["metadata_hash"] == best.result.metadata_hash
+    assert best.result.score == max(entry.result.score for entry in entries)
+    assert {name: row[0] for name, row in content["best"].items()} == best.by_question
+    for name, row in content["median"].items():
+        assert row[0] == pytest.approx(np.median([entry.by_question[name] for entry in entries]), abs=1e-5)

@@ -27,7 +27,7 @@ GROUPS = {
     "Look": {
         "leaderboard": "Ranks runs by score, like the published table, or models of a table of scores.",
         "report": "Creates a page of runs or of a table of scores: leaderboard, plots, and answers to every question.",
-        "explain": "Breaks down the score of one answer: missing keywords, prefix, n-gram orders, rare 3-grams.",
+        "explain": "Breaks down the score of one answer, or the loss of a run to another one by its causes.",
     },
     "Compare": {
         "compare": "Tells whether run A is better than run B, by how much, and which questions decide it.",

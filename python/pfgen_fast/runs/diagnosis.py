@@ -16,7 +16,7 @@ from ..base.errors import TrialsError
 from ..base.table import Column, Table, TableResult
 from ..base.untrusted_text import counted, in_one_line
 from ..suite.suite import Suite, hash_of_cut
-from .checkout import checkout_of, run_name
+from .checkout import checkout_of, run_name, suite_of
 from .leaderboard import find_results, is_system, model_of
 from .loss_figures import (
     CAUSES,
@@ -79,34 +79,34 @@ class Diagnosis(TableResult):
         """The score of the reference less that of the run."""
         return self.reference_score - self.score
 
+    @property
+    def faults(self) -> tuple[Cause, ...]:
+        """The causes that an answer has or has not."""
+        return self.causes[: len(FAULTS)]
+
     def sentence(self) -> str:
         """The loss and its largest causes, in a sentence."""
         largest = sorted(self.causes[:-1], key=lambda cause: -abs(cause.loss))
-        shown = max(_SHOWN, *(abs(cause.loss) / 10 for cause in largest[:1]))
-        parts = {
-            sign: [self._part(cause) for cause in largest if sign * cause.loss >= shown][:_MOST_SHOWN]
+        least = max(_SHOWN, abs(largest[0].loss) / 10)
+        lost, gained = (
+            ", ".join([self._part(cause) for cause in largest if sign * cause.loss >= least][:_MOST_SHOWN])
             for sign in (1, -1)
-        }
-        if abs(self.loss) < _SHOWN:
-            head, sign = f"Scores as {self.reference}", 1
-        elif self.loss > 0:
-            head, sign = f"Loses {self.loss:.2f} to {self.reference}", 1
+        )
+        loses, gains = (lost and f"loses {lost}"), (gained and f"gains {gained}")
+        if self.loss >= _SHOWN:
+            head, tails = f"Loses {self.loss:.2f} to {self.reference}", (lost, gains)
+        elif self.loss <= -_SHOWN:
+            head, tails = f"Gains {-self.loss:.2f} on {self.reference}", (gained, loses)
         else:
-            head, sign = f"Gains {-self.loss:.2f} on {self.reference}", -1
-        verbs = {1: "loses", -1: "gains"}
-        if abs(self.loss) < _SHOWN:
-            tails = [f"{verbs[side]} {', '.join(parts[side])}" for side in (1, -1) if parts[side]]
-        else:
-            tails = [", ".join(parts[sign])] if parts[sign] else []
-            tails += [f"{verbs[-sign]} {', '.join(parts[-sign])}"] if parts[-sign] else []
-        return f"{head}: {'; '.join(tails)}." if tails else f"{head}."
+            head, tails = f"Scores as {self.reference}", (loses, gains)
+        return ": ".join(filter(None, (head, "; ".join(filter(None, tails))))) + "."
 
     def _part(self, cause: Cause) -> str:
         """A cause in words, such as `0.11 in 54 % of answers not in Japanese`."""
         points = f"{abs(cause.loss):.2f}"
         if cause.cause not in FAULTS:
-            by = CAUSE_WORDS.get(cause.cause, "") if cause.loss > 0 else ""
-            return f"{points} {by or f'by {cause.cause}'}"
+            by = f"by {cause.cause}"
+            return f"{points} {CAUSE_WORDS.get(cause.cause, by) if cause.loss > 0 else by}"
         where = f"not in {self.language}" if cause.cause == "language" else CAUSE_WORDS[cause.cause]
         if self.n_answers == self.n_trials * self.n_questions:  # all answers are recorded
             return f"{points} in {cause.answers} of {counted(self.n_answers, 'answer')} {where}"
@@ -114,16 +114,11 @@ class Diagnosis(TableResult):
         return f"{points} in {f'{share:.0f}' if share >= 1 else 'under 1'} % of answers {where}"
 
     def words(self) -> list[str]:
-        """The sentence, and what the figures are."""
-        return [f"{self.run}: {self.sentence()}", *self.notes()]
-
-    def notes(self) -> list[str]:
-        """What the reference is, and what the causes are estimated from."""
-        notes = [f"{self.reference}: {self.about}"] if self.about else []
-        if self.n_answers != self.n_trials * self.n_questions:
-            recorded = f"{self.n_answers:,} recorded answers of {self.n_trials * self.n_questions:,}"
-            notes.append(f"causes are estimated from {recorded}")
-        return notes
+        """The sentence, what the reference is, and what the causes are estimated from."""
+        words = [f"{self.run}: {self.sentence()}", *([f"{self.reference}: {self.about}"] if self.about else [])]
+        n_all = self.n_trials * self.n_questions
+        estimated = f"causes are estimated from {self.n_answers:,} recorded answers of {n_all:,}"
+        return words if self.n_answers == n_all else [*words, estimated]
 
     @property
     def table(self) -> Table:
@@ -150,10 +145,6 @@ class Diagnosis(TableResult):
         about = {name: getattr(self, name) for name in names}
         return {**about, "sentence": self.sentence(), "causes": [cause._asdict() for cause in self.causes]}
 
-    def to_markdown(self) -> str:
-        """The sentence and the table."""
-        return f"{self.sentence()}\n\n{self.table.to_markdown()}"
-
 
 class Reference(NamedTuple):
     """What a run is compared with."""
@@ -172,7 +163,7 @@ def diagnose(
         run: Directory of a run with its result.json, that file, or the result itself.
         against: `median` or `best`: of the published runs if the run is of their suite, otherwise of the runs beside
             it. Or else another run; or a directory with many runs, for their median.
-        suite: The suite of the run, which has lengths and units; by default those of the published suite.
+        suite: The suite of the run; by default that of its checkout, or else usual lengths and units.
 
     Raises:
         TrialsError: There is no result or no reference, or both have no question in common.
@@ -181,7 +172,18 @@ def diagnose(
         >>> diagnose(RunResult(...), "best").sentence()  # doctest: +SKIP
         'Loses 0.21 to the best run: 0.11 in 54 % of answers not in Japanese, 0.06 in 20 % of answers that are empty.'
     """
-    name, result, path = _read(run)
+    if isinstance(run, RunResult):
+        name, result, path = model_of(run.config, "this run"), run, None
+    else:
+        path, *others = find_results([run])
+        if others:
+            raise TrialsError(f"{run}: contains {len(others) + 1} results; expected one")
+        name, result = run_name(path.parent), read_result(path)
+    if suite is None and path is not None and checkout_of(path.parent):
+        own = suite_of(path.parent)
+        suite = own if _has_suite(result, own.metadata_hash) else None
+    elif suite is not None and not _has_suite(result, suite.metadata_hash):
+        raise TrialsError(f"{name}: not scored with suite {suite.name}; name its suite (--suite)")
     return diagnosis_of(name, result, _reference(result, path, against, suite), suite)
 
 
@@ -199,18 +201,11 @@ def diagnosis_of(name: str, result: RunResult, reference: Reference, suite: Suit
     causes = []
     for cause in CAUSES:
         worst = max(names, key=lambda key: losses[key][cause])
-        has_loss = cause != "other" and losses[worst][cause] > 0
-        shares = [own[key].faults.get(cause, (0.0, 0.0))[0] for key in names]
-        causes.append(
-            Cause(
-                cause,
-                _mean(losses[key][cause] for key in names),
-                n.get(cause),
-                _mean(shares) if cause in FAULTS else None,
-                worst if has_loss else None,
-                result.questions[worst].question if has_loss else None,
-            )
+        example = (
+            (worst, result.questions[worst].question) if cause != "other" and losses[worst][cause] > 0 else (None,) * 2
         )
+        share = _mean(own[key].faults.get(cause, (0.0,))[0] for key in names) if cause in FAULTS else None
+        causes.append(Cause(cause, _mean(losses[key][cause] for key in names), n.get(cause), share, *example))
     return Diagnosis(
         run=name,
         reference=reference.name,
@@ -226,8 +221,7 @@ def diagnosis_of(name: str, result: RunResult, reference: Reference, suite: Suit
 
 
 def _mean(values: Iterable[float]) -> float:
-    listed = list(values)
-    return sum(listed) / len(listed)
+    return sum(listed := list(values)) / len(listed)
 
 
 # --- references
@@ -248,6 +242,13 @@ def published_reference(result: RunResult, name: str = "median") -> Reference | 
     return _named(name, figures, content["best_run"], f"{content['n_runs']} published runs")
 
 
+def diagnosis_to_published(path: Path, suite: Suite | None) -> Diagnosis | None:
+    """The causes of the loss of a result.json to the median of the published runs; None if it is of another suite."""
+    result = read_result(path)
+    reference = published_reference(result)
+    return reference and diagnosis_of(run_name(path.parent), result, reference, suite)
+
+
 def _named(name: str, figures: Figures, best: str, runs: str) -> Reference:
     if name == "best":
         return Reference("the best run", figures, f"{best}, of {runs}")
@@ -259,46 +260,32 @@ def _has_suite(result: RunResult, metadata_hash: str) -> bool:
     return result.metadata_hash in (metadata_hash, hash_of_cut(metadata_hash, list(result.questions)))
 
 
-def _read(run: str | Path | RunResult) -> tuple[str, RunResult, Path | None]:
-    if isinstance(run, RunResult):
-        return model_of(run.config, "this run"), run, None
-    paths = find_results([run])
-    if len(paths) != 1:
-        raise TrialsError(f"{run}: contains {len(paths)} results; expected one")
-    return run_name(paths[0].parent), read_result(paths[0]), paths[0]
-
-
 def _reference(result: RunResult, path: Path | None, against: str | Path | RunResult, suite: Suite | None) -> Reference:
     if isinstance(against, RunResult):
         return Reference(model_of(against.config, "the reference"), diagnosis_figures(against, suite))
-    is_named = against in REFERENCES
-    if is_named and (published := published_reference(result, str(against))):
-        return published
-    if is_named and path is None:
-        raise TrialsError("against: there are no runs beside a result in memory; expected a run or a directory of runs")
-    folder = Path(against)
-    if is_named and path is not None:
+    folder, is_named = Path(against), against in REFERENCES
+    if is_named:
+        if published := published_reference(result, str(against)):
+            return published
+        if path is None:
+            raise TrialsError("against: a result in memory has no runs beside it; expected a run or a directory")
         root = checkout_of(path.parent)
-        folder = root / "result" if root and (root / "result") in path.resolve().parents else path.parent.parent
+        folder = root / "result" if root and root / "result" in path.resolve().parents else path.parent.parent
     own = path and path.resolve()
-    others = [other for other in find_results([folder]) if is_named is False or other.resolve() != own]
-    results = {run_name(other.parent): read_result(other) for other in others}
-    same = {name: other for name, other in results.items() if _has_suite(result, other.metadata_hash)}
-    if not same:
-        raise TrialsError(
-            f"{folder}: no {'other ' if is_named else ''}result of the suite of {path or 'the run'} there; expected a "
-            "run or a directory of runs to compare with (--against)"
-        )
-    figures = {name: diagnosis_figures(other, suite) for name, other in same.items()}
+    others = {run_name(other.parent): read_result(other) for other in find_results([folder]) if other.resolve() != own}
+    figures = {
+        name: (other, diagnosis_figures(other, suite))
+        for name, other in others.items()
+        if _has_suite(result, other.metadata_hash)
+    }
+    if not figures:
+        expected = "expected a run or a directory of runs to compare with (--against)"
+        raise TrialsError(f"{folder}: no other result of the suite of {path or 'the run'} there; {expected}")
     if len(figures) == 1 and not is_named:
-        [(name, only)] = figures.items()
+        [(name, (_, only))] = figures.items()
         return Reference(name, only)
-    models = {name: own for name, own in figures.items() if not is_system(model_of(same[name].config, name))} or figures
-    best = max(models, key=lambda name: _mean(question.score for question in models[name].values()))
-    runs = f"{counted(len(models), 'run')} in {folder}"
-    return _named(
-        "best" if against == "best" else "median",
-        models[best] if against == "best" else median_figures(list(models.values())),
-        best,
-        runs,
-    )
+    models = [name for name, (other, _) in figures.items() if not is_system(model_of(other.config, name))] or [*figures]
+    best = max(models, key=lambda name: figures[name][0].score)
+    if against != "best":
+        figures[best] = figures[best][0], median_figures([figures[name][1] for name in models])
+    return _named(str(against), figures[best][1], best, f"{counted(len(models), 'run')} in {folder}")

@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from math import prod
 from typing import NamedTuple
 
 from ..base.errors import SuiteError
@@ -38,7 +39,6 @@ MIN_CUT = 25
 CAUSES = (*FAULTS, "keywords", "wording", "length", "other")
 """The causes of a loss, in the order of tables."""
 
-_EXCESS = re.compile(r"[0-9]+字超過")
 _AT_THE_LIMIT = ("length", "max_tokens")
 _SCRIPTS = {"HIRAGANA": "Japanese", "KATAKANA": "Japanese", "KATAKANA-HIRAGANA": "Japanese", "IDEOGRAPHIC": "CJK"}
 _LANGUAGES = {"Japanese": "Japanese", "CJK": "Chinese", "HANGUL": "Korean"}
@@ -63,8 +63,7 @@ class QuestionFigures(NamedTuple):
     @classmethod
     def of_row(cls, row: Sequence[float]) -> QuestionFigures:
         """The figures of a reference."""
-        score, fluency, truthfulness, helpfulness, late, short = row
-        return cls(score, fluency, truthfulness, helpfulness, late, short)
+        return cls._make((*row, None, {}, ()))
 
 
 Figures = Mapping[str, QuestionFigures]
@@ -72,28 +71,16 @@ Figures = Mapping[str, QuestionFigures]
 
 
 def diagnosis_figures(run: RunResult, suite: Suite | None = None) -> dict[str, QuestionFigures]:
-    """The figures of a run, from which its losses to any reference follow.
+    """The figures of a run, from which its losses to any reference follow (`question_losses`).
 
-    A page has them in columns, one for each field of `QuestionFigures`, and computes the loss of each question as
-    `question_losses` does. F is the reference: another run, or the medians of its first six figures over runs.
-
-        mean = clean ? clean[0] : F.score
-        loss[fault] = share * mean - part                            for [share, part] of each of `faults`
-        if clean:
-            length = (late - F.late + short - F.short) / 3
-            keywords = (F.helpfulness - clean[3] - (late - F.late)) / 3
-            wording = (F.fluency + F.truthfulness - clean[1] - clean[2] - (short - F.short)) / 3
-        other = F.score - score - all of the above
-
-    The losses of the run are the means over the questions. The answers of a cause, clearest first: for a fault, those
-    with `answers[n][0]` of that name by falling `mean - score`; for keywords and length, those without a fault by
-    falling `answers[n][1]` and `answers[n][2]`; for wording, those without a fault by rising fluency + truthfulness.
+    The answers of a cause, clearest first: for a fault, those with `answers[n][0]` of that name by falling loss; for
+    keywords and length, those without a fault by falling `answers[n][1]` and `[2]`; for wording by rising
+    fluency + truthfulness.
     """
     faults = AnswerFaults(run, suite)
     figures = {}
     for name, question in run.questions.items():
-        is_known = suite is not None and name in suite
-        asked = suite[name] if suite is not None and is_known else Question(name, question.question, {})
+        asked = suite[name] if suite and name in suite else Question(name, question.question, {})
         figures[name] = _figures(question, asked, run.num_trials, faults)
     return figures
 
@@ -117,10 +104,8 @@ def _figures(question: QuestionResult, asked: Question, n_trials: int, faults: A
         clean.append((weight, (*scores, late, short)))
         answers.append((None, keywords / 3, (late + short) / 3))
     total = sum(weight for weight, _ in clean)
-    means = [sum(weight * values[place] for weight, values in clean) / (total or 1) for place in range(6)]
-    return QuestionFigures(
-        *_four(question.scores), means[4], means[5], tuple(means[:4]) if clean else None, parts, answers
-    )
+    *means, late, short = [sum(weight * values[n] for weight, values in clean) / (total or 1) for n in range(6)]
+    return QuestionFigures(*_four(question.scores), late, short, means if clean else None, parts, answers)
 
 
 def _four(scores: Scores) -> tuple[float, float, float, float]:
@@ -143,16 +128,13 @@ def _weights(n_trials: int, n_samples: int) -> Sequence[float]:
 
 def _missing(sample: ScoredAnswer, asked: Question, n_units: int, helpfulness: float) -> float:
     """What helpfulness loses by the rules that the whole answer does not meet."""
-    unmet, kept = [(name, left) for name, left in sample.unmet if not _EXCESS.fullmatch(name)], 1.0
     if n_units <= asked.lengths.target:  # helpfulness has read the whole answer
         return 1 - helpfulness
     if asked.keywords:
         lefts = [1 - rule.importance for rule in asked.keywords if not _is_met(rule, sample.answer)]
     else:
-        lefts = [left for name, left in unmet if name not in sample.answer]
-    for left in lefts:
-        kept *= left
-    return 1 - max(kept, helpfulness)
+        lefts = [left for name, left in sample.unmet if not (name in sample.answer or asked.excess_shown(name))]
+    return 1 - max(prod(lefts), helpfulness)
 
 
 def _is_met(rule: Rule, text: str) -> bool:
@@ -181,10 +163,8 @@ def median_figures(runs: Sequence[Figures]) -> dict[str, QuestionFigures]:
     """The median of each figure of each question over the runs that have it."""
     names = dict.fromkeys(name for run in runs for name in run)
     rows = {name: [run[name][:6] for run in runs if name in run] for name in names}
-    return {
-        name: QuestionFigures.of_row([_median(column) for column in zip(*own, strict=True)])
-        for name, own in rows.items()
-    }
+    medians = {name: [*map(_median, zip(*own, strict=True))] for name, own in rows.items()}
+    return {name: QuestionFigures.of_row(row) for name, row in medians.items()}
 
 
 def _median(values: Iterable[float]) -> float:  # the module `statistics` takes long to import
@@ -234,11 +214,8 @@ class AnswerFaults:
     def _is_other_language(self, question_id: str, text: str) -> bool:
         expected, own = self._pools[_main(self._scripts[question_id])], _scripts(text)
         n, n_expected = own.total(), expected.total()
-        return (
-            n >= MIN_LETTERS
-            and n_expected > 0
-            and sum(min(own[name] / n, expected[name] / n_expected) for name in own) < MIN_OVERLAP
-        )
+        overlap = sum(min(own[name] / n, expected[name] / (n_expected or 1)) for name in own)
+        return n >= MIN_LETTERS and n_expected > 0 and overlap < MIN_OVERLAP
 
 
 def _ends_sentences(suite: Suite) -> bool:

@@ -1,4 +1,4 @@
-"""`pfgen-fast explain`: the parts of the score of one answer."""
+"""`pfgen-fast explain`: the parts of the score of one answer, or the causes of the loss of a run."""
 
 from __future__ import annotations
 
@@ -10,24 +10,38 @@ from ...base.untrusted_text import counted, harmless
 from ...suite.rules import MAX_ORDER, THRESHOLD, add_up
 from .. import options
 from ..app import Json, blocks_of, columns, fail, print_json, print_line, print_table, shown
-from ..parser import Option
-from ..suite_line import print_origin, suite_or_here
+from ..parser import Argument, Option
+from ..suite_line import given_suite, print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ...scoring.explanation import Explanation, SetExplanation
 
 
 class Explain:
-    """Breaks down the score of one answer: missing keywords, prefix, n-gram orders, rare 3-grams.
+    """Breaks down the score of one answer, or the loss of a run to another one by its causes.
+
+    An answer: missing keywords, prefix, n-gram orders, rare 3-grams. A scored run: what it loses to the median of the
+    published runs, or of the runs beside it, by answers that are empty, in another language, loops or cut off, by
+    missing keywords, wording and length. The losses add up; a negative one is a gain.
 
     Examples
 
+      pfgen-fast explain result/our/model
+      pfgen-fast explain result/our/model/step-2000 --against result/our/model/step-1000
       pfgen-fast explain --suite mini --question Q07 --answer "Ice floats because it is less dense than water."
       pfgen-fast explain --question Q01 < answer.txt
     """
 
-    question: str = Option(..., "Name the question by its ID or text.", "-q")
-    answer: str | None = Option(None, "Give the answer; '-' or no option reads stdin.", "-a", metavar="TEXT")
+    run: str | None = Argument(None, "Run: a directory with a result.json, or that file.", metavar="[RUN]")
+    against: str = Option(
+        "median",
+        "Run: compare with the median or the best of the published runs or of the runs beside it; with another run; or "
+        "with the median of a directory of runs.",
+        metavar="median|best|RUN|DIR",
+        for_input="runs",
+    )
+    question: str | None = Option(None, "Answer: name the question by its ID or text.", "-q")
+    answer: str | None = Option(None, "Answer: the text; '-' or no option reads stdin.", "-a", metavar="TEXT")
     suite: options.SuiteOption = None
     profile: Literal["leaderboard", "normalised"] = Option(
         "leaderboard", "Explain the published figures, or those of profile normalised."
@@ -35,6 +49,33 @@ class Explain:
     as_json: Json = False
 
     def __call__(self) -> None:
+        if self.run is not None:
+            self._explain_run(self.run)
+        elif self.question is None:
+            fail("expected a scored run, or a question (--question) and its answer")
+        elif self.against != "median":
+            fail("--against: expected with a run, not with a question")
+        else:
+            self._explain_answer(self.question)
+
+    def _explain_run(self, run: str) -> None:
+        from ...runs.diagnosis import diagnose
+
+        if self.question is not None or self.answer is not None or self.profile != "leaderboard":
+            fail("--question, --answer and --profile: expected without a run")
+        diagnosis = diagnose(run, self.against, suite=given_suite(self.suite))
+        if self.as_json:
+            print_json(diagnosis.to_dict())
+            return
+        sentence, *notes = diagnosis.words()
+        print_line((shown(sentence), "bold"))
+        print_line()
+        print_table(diagnosis.table)
+        print_line()
+        for remark in notes:
+            print_line((shown(remark), "dim"))
+
+    def _explain_answer(self, question: str) -> None:
         from ...base.file_reading import stdin
         from ...scoring import explanation as library
         from ...scoring.score_table import signature_of
@@ -46,7 +87,7 @@ class Explain:
             except UnicodeDecodeError as error:
                 fail(f"stdin: not UTF-8 (byte {error.start})")
         suite = suite_or_here(self.suite)
-        explanation = library.explain(suite, self.question, answer, profile=self.profile)
+        explanation = library.explain(suite, question, answer, profile=self.profile)
         signature = signature_of(suite, profile=self.profile)
         asked = explanation.question
         if self.as_json:

@@ -17,7 +17,7 @@ from ..look.report import Report
 from ..options import ItemScoreOptions
 from ..parser import Option
 from ..suite_line import about_interval, print_origin
-from .score import print_outcome
+from .score import print_diagnoses, print_outcome
 
 if TYPE_CHECKING:
     from ...generation.checkpoints import Checkpoint
@@ -141,6 +141,8 @@ class Evaluate(Generating):
             if outcome is not None and outcome.interval:
                 print_line((about_interval("questions"), "dim"))
             print_origin(suite)
+            if outcome is not None:
+                print_diagnoses([outcome])
         if outcome is None or outcome.status == "failed":
             return _Evaluated(generated, suite, outcome)
         entry = entry_of_outcome(outcome)

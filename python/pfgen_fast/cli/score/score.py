@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ...suite.suite import Suite
 
 _OF_VERIFY = ["verify", "suite", "questions", "limit", "unknown_questions", "sample", "float_sum", "quiet", "as_json"]
+_MOST_DIAGNOSED, _MANY_FAULTS = 20, 0.02
 _HEADER = f"{'score':>7} {'±95 %':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
 
 
@@ -117,6 +118,8 @@ class Score(ScoreOptions):
             )
             scored = app.track(run_scorer.score(runs), len(runs), "runs", quiet=self.is_silent)
             outcomes = print_outcomes(scored, quiet=self.is_silent)
+            if not (self.is_silent or is_unusual):
+                print_diagnoses(outcomes)
         if to_table and not self.is_silent:
             n_runs = sum(outcome.status == "scored" for outcome in outcomes)
             app.print_line(f"answers of {counted(n_runs, 'run')}: {app.shown(self.output)}")
@@ -221,6 +224,21 @@ def print_outcome(outcome: Outcome, *, is_first: bool = True) -> None:
     remark = "up to date" if outcome.status == "current" else outcome.part or replaces
     app.print_line(app.fitted(figures, outcome.run.folder, f"  ({remark})" if remark else ""))
     app.note(*outcome.notes)
+
+
+def print_diagnoses(outcomes: Sequence[Outcome]) -> None:
+    """Prints why a run of the published suite scores less than the median; of several runs, only those with faults."""
+    from ...runs.diagnosis import diagnosis_to_published
+
+    kept = [outcome for outcome in outcomes if outcome.summary and outcome.is_kept and outcome.path.exists()]
+    for outcome in kept if len(kept) <= _MOST_DIAGNOSED else ():
+        diagnosis = None
+        with contextlib.suppress(PfgenError):  # such as a result with other samples
+            diagnosis = diagnosis_to_published(outcome.path, outcome.suite)
+        if diagnosis and len(kept) == 1:
+            app.print_line(app.shown(diagnosis.sentence()))
+        elif diagnosis and any(cause.loss >= _MANY_FAULTS for cause in diagnosis.faults):
+            app.print_line(f"{app.shown(outcome.run.folder)}: {app.shown(diagnosis.sentence())}")
 
 
 def print_by_subject(outcomes: Iterable[Outcome]) -> None:
