@@ -73,3 +73,18 @@ def _unlike(suite: Suite, number: int, name: str, score: float, config: dict[str
             if number in (3, 4):
                 sample["scores"]["helpfulness_results"] = [["20字超過", 0.6]]
     return ReportRun(name, None, parse_result(result, name))
+
+
+def checkpoints(suite: Suite) -> list[ReportRun]:
+    """Three steps of a series: all questions are better at step 20, and two of them lose at step 30, by 0.3 and 0.2."""
+    runs = []
+    for step, answer in ((10, "a red car"), (20, "the red car stops here"), (30, "the blue car stops here")):
+        result = made_result(suite, [answer] * 3, config={"model": f"lab/a/checkpoint-{step}"})
+        for place, question in enumerate(result["questions"].values()):
+            score = 0.5 + (0.01 * place + 0.1) * (step > 10) + (0.01 * (place + 1) if step == 30 else 0)
+            score -= {2: 0.33, 5: 0.26}.get(place, 0) if step == 30 else 0
+            question["score"] = round(score, 4)
+            question["scores"] = {**question["scores"], "average": question["score"]}
+        result["score"] = round(sum(question["score"] for question in result["questions"].values()) / len(suite), 4)
+        runs.append(ReportRun(f"lab/a/{step}", None, parse_result(result, "x")))
+    return runs

@@ -98,6 +98,12 @@ def test_models_and_items_can_be_explored(open_tab, tmp_path, kind):
     common = ~np.isnan(table.values["accuracy"]).any(axis=0)
     verdict = compare_models(table.only(models=["org/a", "c"], metrics=["accuracy"], items=common)).verdict
     compared.get_by_text(verdict, exact=True).wait_for()
+    if kind == "binary":
+        of_a, of_c = (table.values["accuracy"][number][common] for number in (0, 2))
+        only_a = [item for item, a, c in zip(np.array(table.items)[common], of_a, of_c, strict=True) if a > c]
+        compared.get_by_role("button", name=f"Only A right: {len(only_a)}").click()
+        assert compared.locator(".brushed h4 b").all_inner_texts() == only_a
+        assert compared.get_by_role("button", name="Only B right").is_visible()
     item = open_tab(path, "#/question=q03").page
     assert item.locator("#details tbody th").all_inner_texts()[0] in table.models
     model = open_tab(path, "#/run=c").page

@@ -9,6 +9,7 @@ import time
 
 import pytest
 from makers.pages import leave_out_drawing
+from makers.reported import checkpoints
 from makers.runs import make_varied_runs
 from pfgen_fast.cli import app
 from pfgen_fast.report.discernment import write_discernment
@@ -187,6 +188,23 @@ def test_print_a_page_that_a_colleague_can_read(task):
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("main > section:visible").count() == 1
     task.done(0)
+
+
+@pytest.mark.parametrize("way", ["ticks", "steps"])
+def test_where_two_checkpoints_differ(open_tab, made_page, mini, record_property, way):
+    task = Task(open_tab(made_page(checkpoints(mini))), record_property)
+    if way == "ticks":
+        for step in (20, 30):
+            task.click(task.page.get_by_label(f"Compare lab/a/{step}"))
+        task.click(task.page.locator("#compare"))
+    else:
+        task.click(task.page.get_by_role("link", name="Steps"))
+        task.click(task.page.locator("#sweep").get_by_role("button", name="Compare"))
+    section = task.page.locator(".brushed section").first
+    section.locator("del").wait_for()
+    assert section.locator("h4 b").inner_text() == "Q03"
+    assert section.locator("del, ins").all_inner_texts() in (["red", "blue"], ["blue", "red"])
+    task.done(3)
 
 
 # ---- The page of discernment in a browser: questions of readers, and the clicks that their answers take

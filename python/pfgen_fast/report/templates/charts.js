@@ -6,6 +6,7 @@ const SYMBOLS = {
   "triangle-up": "M0-1.2L1.1 .8H-1.1Z", cross: "M-.4-1.2H.4V-.4H1.2V.4H.4V1.2H-.4V.4H-1.2V-.4H-.4Z",
   x: "M-1.1-.6L-.6-1.1L0-.5L.6-1.1L1.1-.6L.5 0L1.1 .6L.6 1.1L0 .5L-.6 1.1L-1.1 .6L-.5 0Z",
 };
+const MOST_SYMBOLS = 1000;  // of a series; more are one path of circles, which browsers draw quickly
 const DASHES = { solid: "none", dash: "8 5", dot: "2 4", dashdot: "8 4 2 4" };
 
 // ---- Axes
@@ -109,7 +110,10 @@ function seriesParts({ points, color, dash, symbol, size, hasBand }, up) {
     parts.push(svg("path", { d: bars.map(({ left, low, high }) => `M${left} ${up.at(low)}V${up.at(high)}`).join(""), stroke: color, "stroke-width": 1.5 }));
   }
   if (dash) parts.push(svg("path", { d: `M${line(points.map(({ left, top }) => [left, top]))}`, fill: "none", stroke: color, "stroke-width": 1.5, "stroke-dasharray": DASHES[dash] }));
-  if (symbol) {
+  if (symbol && points.length > MOST_SYMBOLS) {
+    const circles = points.map(({ left, top }) => `M${(left - 3).toFixed(1)} ${top.toFixed(1)}a3 3 0 1 0 6 0a3 3 0 1 0-6 0`).join("");
+    parts.push(svg("path", { d: circles, fill: color, "fill-opacity": 0.5 }));
+  } else if (symbol) {
     parts.push(svg("g", { fill: color, "fill-opacity": 0.8 }, ...points.map(({ left, top }) =>
       svg("path", { d: SYMBOLS[symbol], transform: `translate(${left.toFixed(1)} ${top.toFixed(1)}) scale(${size})` }))));
   }

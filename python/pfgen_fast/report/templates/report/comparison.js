@@ -26,7 +26,7 @@ function comparisonContent(compared, more) {
   const nOthers = compared.length - 1;
   const test = overview.tests[isBinary(compared, "average", more.average) ? "Tango" : overview.clusters ? "clustered t" : "t"];
   const pair = pairOf(compared, more.average);
-  const parts = brushParts(pair, more.average);
+  const parts = brushParts(compared, pair, more.average);
   return [
     Object.assign(make("ul", { className: "compared" }, ...compared.map((run, index) => comparedItem(compared, run, index))), { follow: parts.follow }),
     ...decisions(compared, "average", more.average).map((decision, index) => make("p", {}, make("b", {}, verdict(decision, LETTERS[index + 1])))),
@@ -110,6 +110,7 @@ function comparedMetric(metric, compared, scores) {
 
 // ---- A pair, and which of its questions are brushed
 
+const MOST_ROWS = 1000;  // of the table of a pair; the chart and the lists have all questions
 const N_FIRST = 5;  // questions that are shown before any is brushed
 const AREA = /^:(-?[\d.e-]+),(-?[\d.e-]+),(-?[\d.e-]+),(-?[\d.e-]+)$/;
 
@@ -121,7 +122,7 @@ function pairOf(compared, scores) {
   const [a, b] = [compared[first], compared[second]];
   const questions = overview.questions.map((_, question) => question).filter((question) => isNumber(scores[question][a]) && isNumber(scores[question][b]));
   const difference = (question) => scores[question][a] - scores[question][b];
-  const better = (question) => Math.sign(figure(SIGN * difference(question), 6));
+  const better = (question) => Math.abs(difference(question)) < 5e-7 ? 0 : SIGN * Math.sign(difference(question));
   questions.sort((p, q) => Math.abs(difference(q)) - Math.abs(difference(p)) || p - q);
   const [x, y] = [LETTERS[first], LETTERS[second]];
   const binary = isBinary([a, b], "average", scores);
@@ -148,15 +149,16 @@ function brushedQuestions({ runs: [a, b], questions, sides, binary }, scores) {
 }
 
 /** The chart of a pair, its table of questions and the list of the brushed ones; `follow` shows what the state has brushed. */
-function brushParts(pair, scores) {
+function brushParts(compared, pair, scores) {
   const { letters: [x, y], questions, binary } = pair;
   let brushed = brushedQuestions(pair, scores);
+  let ticked = new Set();
   const write = (chosen) => goFilters({ brush: chosen.map((question) => encodedKey(overview.questions[question].id)).join(",") });
   const table = questionTable({
-    label: `${WORDS.Questions} of the ${WORDS.runs}`, order: "by", first: "difference", columns: pairColumns(pair, scores), questions,
+    label: `${WORDS.Questions} of the ${WORDS.runs}`, order: "by", first: "difference", columns: pairColumns(pair, scores), questions: questions.slice(0, MOST_ROWS),
     picks: {
-      has: (question) => !brushed.isFirst && brushed.questions.includes(question),
-      toggle: (question) => write(brushed.isFirst ? [question] : brushed.questions.includes(question) ? brushed.questions.filter((other) => other !== question) : [...brushed.questions, question]),
+      has: (question) => ticked.has(question),
+      toggle: (question) => write(ticked.has(question) ? brushed.questions.filter((other) => other !== question) : [...ticked, question]),
     },
   });
   const plot = make("div", { className: "plot square" });
@@ -177,14 +179,15 @@ function brushParts(pair, scores) {
     nodes: (means) => [
       make("div", { className: "thirds" }, make("div", {}, ...means),
         make("figure", {}, make("figcaption", {}, binary ? `${WORDS.Questions} by who is right` : `${x} against ${y} by ${WORDS.question}`), plot),
-        make("div", {}, make("div", { className: "table-head" }, make("b", {}, WORDS.Questions)),
+        make("div", {}, make("div", { className: "table-head" }, make("b", {}, questions.length > MOST_ROWS ? `The ${counted(MOST_ROWS)} ${WORDS.questions} that differ most` : WORDS.Questions)),
           make("div", { className: "scroller tall", tabIndex: 0, role: "group", ariaLabel: table.caption.textContent }, table))),
-      make("div", { className: "tools" }, ...pairChoice(), ...buttons.map(([, button]) => button), clear,
+      make("div", { className: "tools" }, ...pairChoice(compared), ...buttons.map(([, button]) => button), clear,
         make("span", { className: "quiet" }, `${binary ? "Tick" : "Drag over points or tick"} ${WORDS.questions} to ${overview.has_answers ? "compare the answers to them" : "list them"}.`)),
       title, list,
     ],
     follow: () => {
       brushed = brushedQuestions(pair, scores);
+      ticked = new Set(brushed.isFirst ? [] : brushed.questions);
       table.follow();
       const key = brushed.questions.join();
       if (shown === key && shown !== null) return;
@@ -201,8 +204,8 @@ function brushParts(pair, scores) {
 }
 
 /** The choice of the pair, if there is one. */
-function pairChoice() {
-  const letters = [...LETTERS.slice(0, state.compare.length)];
+function pairChoice(compared) {
+  const letters = [...LETTERS.slice(0, compared.length)];
   const pairs = letters.flatMap((first) => letters.filter((second) => second > first).map((second) => [first + second, `${first} against ${second}`]));
   return pairs.length === 1 ? [] : [make("label", {}, "Pair ", choice("pair", pairs.map(([value, name], place) => [place ? value : "", name])))];
 }
@@ -218,6 +221,7 @@ function pairColumns({ runs: [a], letters: [x, y], questions, difference }, scor
 /** Draws the questions by the scores of A and B: above the diagonal B is higher. */
 function drawPair(element, { runs: [a, b], letters, looks, questions, better, binary }, scores, brushed) {
   const chosen = new Set(brushed.isFirst ? [] : brushed.questions);
+  const hadFocus = element.contains(document.activeElement);
   const point = (question) => {
     const { id, text } = overview.questions[question];
     const filters = new Map(state.filters).set("brush", encodedKey(id));
@@ -234,6 +238,7 @@ function drawPair(element, { runs: [a, b], letters, looks, questions, better, bi
     x: axis(0), y: axis(1), series, hasDiagonal: true, brush: brushed.area,
     onBrush: (area) => goFilters({ brush: area ? `:${[...area.x, ...area.y].map((end) => Number(end.toPrecision(4))).join(",")}` : "" }),
   });
+  if (hadFocus) element.querySelector(".point")?.focus();
 }
 
 /** Draws the shares of 0/1 scores: columns by whether A is right, parts of them by whether B is; each leads to its questions. */

@@ -1,0 +1,127 @@
+"""The comparison of runs in a browser: which questions are brushed, which words differ, and curves over steps."""
+
+import re
+
+import pytest
+from makers.reported import checkpoints
+
+pytestmark = pytest.mark.browser
+
+MARKED = """(texts) => {
+  const lists = texts.map(unitsOf);
+  return differences(...lists).map((only, side) =>
+    lists[side].map((unit, place) => only[place] ? `[${unit}]` : unit).join("").replaceAll("][", ""));
+}"""
+
+
+@pytest.fixture(scope="module")
+def path(made_page, mini):
+    return made_page(checkpoints(mini))
+
+
+@pytest.mark.parametrize(
+    ("texts", "marked"),
+    [
+        (("the red car stops", "the blue car stops"), ["the [red] car stops", "the [blue] car stops"]),
+        (("a red car", "a blue truck"), ["a [red car]", "a [blue truck]"]),  # the space between is no word that stays
+        (("one two, three", "two, three four"), ["[one ]two, three", "two, three[ four]"]),
+        (("氷は水に浮く。", "氷は油に沈む。"), ["氷は[水に浮く]。", "氷は[油に沈む]。"]),
+        (("same", "same"), ["same", "same"]),
+        (("", "new"), ["", "[new]"]),
+    ],
+)
+def test_words_that_only_one_answer_has_are_marked(open_tab, path, texts, marked):
+    page = open_tab(path).page
+    assert page.evaluate(MARKED, texts) == marked
+    assert page.evaluate(MARKED, texts[::-1]) == marked[::-1]
+
+
+def test_a_long_answer_is_compared_at_its_beginning(open_tab, path):
+    longest = ["x " * 3000 + "end", "y " * 3000 + "end"]
+    assert open_tab(path).page.evaluate(MARKED, longest)[0].index("]") == 1000
+
+
+def brushed(page):
+    return page.locator(".brushed section h4 b").all_inner_texts()
+
+
+def test_a_pair_shows_the_questions_that_differ_most_and_brushing_chooses_others(open_tab, path):
+    tab = open_tab(path, "#/compare=lab/a/20..lab/a/30")
+    page = tab.page
+    title = page.locator("#details-body h3").first
+    page.locator(".brushed ins").first.wait_for()
+    assert title.inner_text() == "The 5 questions that differ most"
+    assert brushed(page)[:2] == ["Q03", "Q06"]
+    page.get_by_role("button", name="A better: 2").click()
+    assert (title.inner_text(), brushed(page)) == ("A better: 2 questions", ["Q03", "Q06"])
+    assert tab.fragment == "compare=lab/a/20..lab/a/30&brush=:first"
+    first = page.locator(".brushed section").first
+    assert first.locator("del").all_inner_texts() == ["red"]
+    assert first.locator("ins").all_inner_texts() == ["blue"]
+    assert first.locator(".sample-head b").all_inner_texts() == ["A: 0.5000 × 3", "B: 0.5000 × 3", "A reference answer"]
+    page.locator(".pair tbody", has_text="Q01").get_by_role("checkbox").check()
+    assert sorted(brushed(page)) == ["Q01", "Q03", "Q06"]
+    assert brushed(open_tab(path, f"#/{tab.fragment}").page) == brushed(page)
+    page.go_back()
+    assert brushed(page) == ["Q03", "Q06"]
+    page.get_by_role("button", name="Clear").click()
+    assert len(brushed(page)) == 5
+    assert tab.faults() == []
+
+
+def test_points_of_the_scatter_are_brushed_by_pointer_and_keyboard(open_tab, path):
+    tab = open_tab(path, "#/compare=lab/a/20..lab/a/30")
+    page = tab.page
+    drawing = page.locator("#details-body .plot svg")
+    drawing.wait_for()
+    box = drawing.bounding_box()
+    page.mouse.move(box["x"] + 62, box["y"] + box["height"] - 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 2, steps=3)
+    page.mouse.up()
+    page.get_by_text("Chosen: 8 questions").wait_for()
+    assert re.fullmatch(r"compare=lab/a/20\.\.lab/a/30&brush=:(-?[\d.]+,){3}[\d.]+", tab.fragment)
+    page.locator("#details-body .plot .point").focus()
+    tab.press("ArrowRight", "ArrowRight")
+    label = page.evaluate("document.activeElement.ariaLabel")
+    tab.press("Enter")
+    page.get_by_text("Chosen: 1 question", exact=True).wait_for()
+    assert brushed(page) == [label[:3]]
+    assert page.evaluate("document.activeElement.className") == "point"
+
+
+def test_the_pair_of_several_runs_is_chosen(open_tab, path):
+    tab = open_tab(path, "#/compare=lab/a/20..lab/a/30..lab/a/10")
+    tab.page.get_by_label("Pair").select_option("A against C")
+    tab.page.get_by_role("button", name="C better: 0").wait_for()
+    assert tab.fragment.endswith("&pair=AC")
+    assert tab.page.locator("figcaption", has_text="A against C by question").is_visible()
+    assert tab.page.locator(".pair thead th").all_inner_texts()[-1].startswith("A - C")
+
+
+def test_a_step_of_a_curve_is_brushed_to_see_what_it_lost(open_tab, path):
+    tab = open_tab(path, viewport={"width": 1440, "height": 2400})
+    page = tab.page
+    cell = page.locator('#runs tbody tr:has([title="lab/a/30"]) td[data-column="steps"]')
+    assert cell.inner_text().strip() == "30"
+    label = cell.locator("svg").get_attribute("aria-label")
+    assert re.match(r"Scores of lab/a by step: 0\.\d{4} to 0\.\d{4}, lowest", label)
+    page.get_by_role("link", name="Steps").click()
+    curve = page.locator('#sweep .plot[data-metric="score"] svg')
+    curve.wait_for()
+    multiples = page.locator(".multiples li")
+    multiples.first.wait_for()
+    assert [text.split()[0] for text in multiples.all_inner_texts()][:2] == ["Q03", "Q06"]
+    assert "-0.300 at 30" in multiples.first.inner_text()
+    assert tab.faults() == []
+    last = curve.locator("g path").last.bounding_box()
+    page.mouse.move(last["x"] - 15, last["y"] - 15)
+    page.mouse.down()
+    page.mouse.move(last["x"] + 15, last["y"] + 15, steps=3)
+    page.mouse.up()
+    page.get_by_text("A better: 2 questions").wait_for()
+    assert tab.fragment == "tab=sweep&compare=lab/a/20..lab/a/30&brush=:first"
+    page.go_back()
+    multiples.first.locator("a").click()
+    page.get_by_text("Chosen: 1 question", exact=True).wait_for()
+    assert brushed(page) == ["Q03"]
