@@ -279,6 +279,10 @@ def test_a_heat_map_of_many_runs_has_them_down_and_draws_only_what_is_near_the_v
     assert abs(name.bounding_box()["y"] - page.locator("#heat").bounding_box()["y"]) < 300
     assert page.locator(".heat-beside a", has_text="model-000").count() == 0
     assert page.locator(".heat-above a").first.bounding_box()["y"] >= page.locator("#heat").bounding_box()["y"]
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#heat text", has_text="org/model-").count() == 300
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".heat-beside a").count() < 100
     assert page.evaluate(
         """Object.entries(TEXTS_ALIKE).every(([scale, alike]) => alike.every((like, level) => {
           const [a, b] = [level, like].map((one) => make("i", { className: `on-${scale}-${one}` }));

@@ -71,7 +71,7 @@ function drawChart(element, { label, x, y, series, hasDiagonal, brush, onBrush }
   const placed = series.map((one) => ({ ...one, points: placedPoints(one.points, across, up) }));
   const inReach = placed.flatMap((one) => one.points).sort((a, b) => a.left - b.left || b.top - a.top);
   const ring = svg("circle", { class: "ring", r: 9, visibility: "hidden" });
-  const drawing = svg("svg", { class: "chart", role: "img", "aria-label": label, width, height }, ...axisLines(across, up, edges),
+  const drawing = svg("svg", { class: "chart", role: "img", "aria-label": label, width, height, viewBox: `0 0 ${width} ${height}` }, ...axisLines(across, up, edges),
     ...(hasDiagonal ? [svg("path", { class: "zero", d: `M${edges.left} ${edges.bottom}L${edges.right} ${edges.top}` })] : []),
     ...placed.flatMap((one) => seriesParts(one, up)), ring);
   element.replaceChildren(drawing, ...(inReach.length ? [keyboardPoint(inReach, 0)] : []));

@@ -1,10 +1,11 @@
 // Saves what a page shows: tables as CSV, drawings as PNG and SVG. page.js comes first.
 //
-// Each figure that has a drawing and each table without its own file (`data-file`) gets buttons by itself, also if it is
+// Each figure or other element with a drawing and each table without its own file (`data-file`) gets buttons by itself, also if it is
 // added later. A page calls `offerSaving` only for another name or place of the buttons. The cells of the class `tick`,
 // which hold controls, are not saved.
 
 const PAGE_NAME = document.title;
+const SAVED = "table:not([data-file]), figure:has(svg, .plot), :not(figure, figure *):has(> svg.chart)";
 const offered = new WeakSet();
 
 /**
@@ -17,7 +18,9 @@ function offerSaving(element, { name = nameAbove(element), place } = {}) {
   offered.add(element);
   if (element.tagName !== "TABLE") {
     const legend = document.getElementById(element.dataset.legend) ?? element.querySelector("ul");
-    (place ?? element).append(saveButtons(name, pictureForms(() => element.querySelector("svg"), name, legend)));
+    const buttons = saveButtons(name, pictureForms(() => element.querySelector("svg"), name, legend));
+    if (place || element.tagName === "FIGURE") (place ?? element).append(buttons);
+    else element.before(buttons);
     return;
   }
   const buttons = saveButtons(name, { CSV: () => saveFile(fileName(name, "csv"), csvOf(shownCells(element)), "text/csv") });
@@ -70,7 +73,7 @@ function oneLine(text) {
 }
 
 function offerEverywhere() {
-  for (const element of document.querySelectorAll("table:not([data-file]), figure:has(svg, .plot)")) {
+  for (const element of document.querySelectorAll(SAVED)) {
     if (!offered.has(element)) offerSaving(element);
   }
 }

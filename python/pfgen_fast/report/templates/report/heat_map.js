@@ -7,6 +7,7 @@ const MAX_CHAINED = 1500;  // questions in the order of similarity, which takes 
 const TILE = 16;  // rows and columns
 const MARGIN = 200;  // pixels around the view
 const ROW = 20;  // pixels
+const ROWS_OF_PAPER = 50;
 const BLANK = "\u00a0";  // which texts of SVG keep
 const N_LEVELS = 9;
 /** For each level, one whose text has the same colour, so that these texts are together. */
@@ -223,7 +224,7 @@ function showLegend() {
   document.getElementById("heat-legend").replaceChildren(ends[0], " ", ...swatches, " ", ends[1]);
 }
 
-// ---- Files
+// ---- Files and paper
 
 /** Saves the scores of the shown runs, in the order of the map. */
 function saveScores() {
@@ -232,18 +233,27 @@ function saveScores() {
   saveFile(fileName("scores", "csv"), csvOf([[WORDS.question, ...shown.map((run) => overview.runs[run].name)], ...rows]), "text/csv");
 }
 
-/** The whole map as one SVG, with its names. */
-function wholeMap() {
-  const { down, across, left, top, cell, rows, columns, isTurned } = map;
-  const field = cells(0, 0, rows, columns);
+/** The rows of the map from one to another as one SVG, with their names. */
+function namedRows(first = 0, end = map.rows) {
+  const { down, across, left, top, cell, columns, isTurned } = map;
+  const [width, height] = [left + columns * cell, top + (end - first) * ROW];
+  const field = cells(first, 0, end - first, columns);
   field.setAttribute("x", left);
   field.setAttribute("y", top);
   const name = (text, x, y, turn = "") => svg("text", { transform: `translate(${x} ${y})${turn}` }, text);
-  return svg("svg", { class: "heat-cells", width: left + columns * cell, height: top + rows * ROW },
-    ...down.numbers.map((number, row) => name(shortened(down.name(number), Math.floor(left / 6.5)), 0, top + row * ROW + 14)),
+  return svg("svg", { class: "heat-cells", "font-size": 12, width, height, viewBox: `0 0 ${width} ${height}` },
+    ...down.numbers.slice(first, end).map((number, row) => name(shortened(down.name(number), Math.floor(left / 6.5)), 0, top + row * ROW + 14)),
     ...across.numbers.map((number, column) => name(across.short(number), left + (column + (isTurned ? 0.5 : 0)) * cell + (isTurned ? 4 : 2), top - 5, isTurned ? " rotate(-90)" : "")),
     field);
 }
+
+// Paper has all rows, some on each page.
+addEventListener("beforeprint", () => {
+  if (!map || !heat.clientWidth) return;
+  const starts = Array.from({ length: Math.ceil(map.rows / ROWS_OF_PAPER) }, (_, page) => page * ROWS_OF_PAPER);
+  heat.replaceChildren(...starts.map((start) => namedRows(start, Math.min(map.rows, start + ROWS_OF_PAPER))));
+});
+addEventListener("afterprint", () => { if (map && heat.clientWidth) drawHeatMap(heat, chosenRuns()); });
 
 // ---- The pointer and the keyboard
 
@@ -308,7 +318,7 @@ function gridRow(row, column) {
 
 heat.addEventListener("scroll", () => { if (map) showTiles(); });
 drawWhenSeen(heat, () => drawHeatMap(heat, chosenRuns()));
-document.querySelector("#heat-map .tools").append(saveButtons(`Scores of ${WORDS.questions} by ${WORDS.run}`, { CSV: saveScores, ...pictureForms(wholeMap, "scores") }));
+document.querySelector("#heat-map .tools").append(saveButtons(`Scores of ${WORDS.questions} by ${WORDS.run}`, { CSV: saveScores, ...pictureForms(() => namedRows(), "scores") }));
 whenChanged((before) => {
   if (before && ["order", "colours", "runs"].some((name) => before.filters.get(name) !== state.filters.get(name))) drawSoon();
 });
