@@ -348,7 +348,7 @@ def blocks_of(table: Table, width: int | None) -> list[Table]:
 def show_finding(finding: Finding, folder: Path | None, *, quiet: bool, is_said: Sequence[str] = ()) -> None:
     """Writes the files of a finding to a folder, if there is one, and, unless quiet, prints its answer and its notes.
 
-    Notes in `is_said` were printed before.
+    Without files, all figures are printed, too. Notes in `is_said` were printed before.
     """
     files: list[Path] = []
     if folder is not None:
@@ -360,6 +360,4 @@ def show_finding(finding: Finding, folder: Path | None, *, quiet: bool, is_said:
     for sentence in finding.first:
         print_line((shown(sentence), "bold"))
     note(*(sentence for sentence in finding.notes if sentence not in is_said))
-    print_line(shown(finding.paragraph))
-    if files:
-        print_line(f"{shown(files[0])} and {len(files) - 1} other files")
+    print_line(f"{shown(files[0])} and {len(files) - 1} other files" if files else shown(finding.paragraph))

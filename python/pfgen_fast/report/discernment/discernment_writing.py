@@ -192,5 +192,5 @@ def verdict_table(results: Sequence[Result]) -> Table:
     lines: list[tuple[Cell, ...]] = []
     for kind in sorted(by_kind, key=lambda kind: kind in controls):
         cells = [None if verdict.text == "–" else verdict.text for verdict in by_kind[kind]]
-        lines.append((f"{in_one_line(words_of(kind), 60)}{' (harmless)' * (kind in controls)}", *cells))
+        lines.append((in_one_line(words_of(kind), 60), *cells))
     return finding_table("verdicts", lightest_title(results), ("damage", *names), tuple(lines))
