@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from math import fsum
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -221,7 +222,7 @@ def diagnosis_of(name: str, result: RunResult, reference: Reference, suite: Suit
 
 
 def _mean(values: Iterable[float]) -> float:
-    return sum(listed := list(values)) / len(listed)
+    return fsum(listed := list(values)) / len(listed)
 
 
 # --- references

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from math import prod
+from math import fsum, prod
 from typing import NamedTuple
 
 from ..base.errors import SuiteError
@@ -103,8 +103,8 @@ def _figures(question: QuestionResult, asked: Question, n_trials: int, faults: A
         short = min(fluency * target / n, max(fluency, 1.0)) - fluency if n < target else 0.0
         clean.append((weight, (*scores, late, short)))
         answers.append((None, keywords / 3, (late + short) / 3))
-    total = sum(weight for weight, _ in clean)
-    *means, late, short = [sum(weight * values[n] for weight, values in clean) / (total or 1) for n in range(6)]
+    total = fsum(weight for weight, _ in clean)
+    *means, late, short = [fsum(weight * values[n] for weight, values in clean) / (total or 1) for n in range(6)]
     return QuestionFigures(*_four(question.scores), late, short, means if clean else None, parts, answers)
 
 
@@ -123,7 +123,7 @@ def _weights(n_trials: int, n_samples: int) -> Sequence[float]:
         weights[place] += (end - begin + 1) / 2
         weights[place + 1] += (end - begin - 1) / 2
     weights[-1:] = [weight + 1 for weight in weights[-1:]]
-    return [weight / sum(weights) for weight in weights]
+    return [weight / fsum(weights) for weight in weights]
 
 
 def _missing(sample: ScoredAnswer, asked: Question, n_units: int, helpfulness: float) -> float:
@@ -155,7 +155,7 @@ def question_losses(own: QuestionFigures, reference: QuestionFigures) -> dict[st
         losses["length"] = (late + short) / 3
         losses["keywords"] = (reference.helpfulness - helpfulness - late) / 3
         losses["wording"] = (reference.fluency + reference.truthfulness - fluency - truthfulness - short) / 3
-    losses["other"] = reference.score - own.score - sum(losses.values())
+    losses["other"] = reference.score - own.score - fsum(losses.values())
     return losses
 
 
@@ -214,7 +214,7 @@ class AnswerFaults:
     def _is_other_language(self, question_id: str, text: str) -> bool:
         expected, own = self._pools[_main(self._scripts[question_id])], _scripts(text)
         n, n_expected = own.total(), expected.total()
-        overlap = sum(min(own[name] / n, expected[name] / (n_expected or 1)) for name in own)
+        overlap = fsum(min(own[name] / n, expected[name] / (n_expected or 1)) for name in own)
         return n >= MIN_LETTERS and n_expected > 0 and overlap < MIN_OVERLAP
 
 
