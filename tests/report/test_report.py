@@ -318,6 +318,9 @@ def test_all_other_parameters_are_constant_along_a_line():
     ("config", "name", "step"),
     [
         ({"model": "lab/a/checkpoint-500"}, "x", ("lab/a", 500)),
+        ({"model": "lab/checkpoint-500-a1b2c3d"}, "x", ("lab", 500)),
+        ({"model": "lab/global_step_5/actor/huggingface-a1b2c3d"}, "x", ("lab", 5)),
+        ({"model": "step-2-tuned/checkpoint-30"}, "x", ("step-2-tuned", 30)),
         ({"model": "a_step_1000"}, "x", ("a", 1000)),
         ({"model": "a/step=10k"}, "x", ("a", 10_000)),
         ({"model": "a/global_step_20-merged"}, "x", ("a-merged", 20)),

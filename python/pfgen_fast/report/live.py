@@ -17,9 +17,8 @@ from typing import Any
 from ..base.errors import PfgenError, TrialsError
 from ..runs.leaderboard import find_results
 from ..suite.suite import Suite
-from .overview import with_intervals
 from .pages import PAGE, page_text, write_page
-from .run_page import GENERATOR, Track, untracked, write_report_folder
+from .run_page import GENERATOR, Track, untracked, with_intervals, write_report_folder
 from .safe_runs import ReportRun, read_run
 
 _DATA_FILE = re.compile(r"/(data/(?:answers|trials)-[0-9a-f]{16}\.js)")

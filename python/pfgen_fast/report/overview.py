@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
-from ..base.errors import PfgenError
 from ..base.mean_interval import MeanInterval, mean_interval
 from ..base.table import Column
 from ..base.untrusted_text import in_one_line
@@ -19,12 +16,10 @@ from ..runs.leaderboard import model_of, ranks
 from ..runs.loss_figures import CAUSES, FAULTS, AnswerFaults
 from ..runs.statistics.paired_tests import MIN_QUESTIONS, TESTS
 from ..runs.statistics.verdicts import SENTENCES, tied_ranks
-from ..runs.trial_intervals import Interval, TrialScores
-from ..runs.trials import RunFolder
-from ..scoring.scorer import Scorer
+from ..runs.trial_intervals import Interval
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
-from .safe_runs import CheckedQuestion, CheckedRun, ReportRun
+from .safe_runs import CheckedQuestion, CheckedRun
 
 FLUENT = 0.7
 """An answer of at least this fluency is fluent; the fluency of reference answers is 1 on average."""
@@ -57,10 +52,8 @@ STEP = "step"
 """The parameter of checkpoints on the axis of a sweep."""
 
 _STEP_IN_NAME = re.compile(
-    r"(?<![^\W_])(?:global[-_])?(?:checkpoint|ckpt|steps?|iter(?:ation)?)[-_= ]?([0-9]{1,12})(k?)(?![^\W_]|\.[0-9])",
-    re.I,
+    r"(?i)(?<![^\W_])(?:global[-_])?(?:checkpoint|ckpt|step|iter|epoch)[-_= ]?([0-9]{1,12})(k?)(?![^\W_]|\.[0-9])"
 )
-
 Settings = dict[str, float | str]
 """The swept parameters of a run, as numbers and bounded texts."""
 
@@ -281,17 +274,18 @@ def step_of(config: Mapping[str, Any] | None, name: str) -> tuple[str, int] | No
     the run, or in the parameters `path` and `revision`. The series is the name of the model without the step.
     """
     model, config = model_of(config, name), config or {}
-    in_model, step = _STEP_IN_NAME.search(model), config.get(STEP)
+    step = config.get(STEP)
+    texts = (model, name, *(str(config.get(key, "")) for key in ("path", "revision")))
+    matches = [[*_STEP_IN_NAME.finditer(text)][-1:] for text in texts]
     if type(step) is not int:
-        texts = (model, name, *(str(config.get(key, "")) for key in ("path", "revision")))
-        match = next(filter(None, map(_STEP_IN_NAME.search, texts)), None)
+        match = next(chain.from_iterable(matches), None)
         if match is None:
             return None
         step = int(match[1]) * (1000 if match[2] else 1)
-    if in_model is None:
+    if not matches[0]:
         return model, step
-    rest = model[in_model.end() :]
-    series = model[: in_model.start()].rstrip("/-_.= ") + ("" if rest.startswith("/") else rest)
+    rest = re.sub(r"-[0-9a-f]{7}$", "", model[matches[0][0].end() :])  # the hash of generation.checkpoints
+    series = model[: matches[0][0].start()].rstrip("/-_.= ") + ("" if rest.startswith("/") else rest)
     return series or STEP, step
 
 
@@ -380,21 +374,3 @@ def _axis(points: Sequence[Settings], parameter: str) -> list[float | str]:
 
 def _settings_in_words(values: Settings) -> str:
     return ", ".join(f"{key} {f'{value:.12g}' if isinstance(value, float) else value}" for key, value in values.items())
-
-
-def with_intervals(runs: Sequence[tuple[Path, ReportRun]], suite: Suite) -> list[ReportRun]:
-    """The runs, each given with its result.json; runs on lines of a sweep get intervals from their trials."""
-    sweep = sweep_of([(run.name, run.result.config) for _, run in runs]) or {"parameters": []}
-    swept = {number for parameter in sweep["parameters"] for line in parameter["lines"] for number in line["runs"]}
-    scorer = Scorer(suite) if swept else None
-    with_scores = []
-    for number, (path, run) in enumerate(runs):
-        intervals: Mapping[str, Interval] = {}
-        if scorer is not None and number in swept:
-            try:
-                scores = TrialScores.of(RunFolder(path.parent, None), scorer)
-                intervals = scores.intervals() if scores.n_trials else {}
-            except PfgenError:  # a result can be reported without its trials
-                pass
-        with_scores.append(replace(run, intervals=intervals))
-    return with_scores

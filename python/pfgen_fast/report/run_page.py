@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from ..base.errors import TrialsError
+from ..base.errors import PfgenError, TrialsError
 from ..runs.diagnosis import published_reference
 from ..runs.loss_figures import QuestionFigures
+from ..runs.trial_intervals import Interval, TrialScores
+from ..runs.trials import RunFolder
+from ..scoring.scorer import Scorer
 from ..scoring.tinting import LEVELS
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from . import pages
 from .answers import packed, packed_answers, packed_trial_answers
-from .overview import FLUENT, STEP, UNHELPFUL, headline, missed_keywords, overview_of
+from .overview import FLUENT, STEP, UNHELPFUL, headline, missed_keywords, overview_of, sweep_of
 from .pages import markup, page_json, page_text, write_bounded_page, write_page_folder
 from .safe_runs import N_SHOWN, CheckedQuestion, CheckedRun, ReportRun, by_score, check_run
 
@@ -213,3 +217,21 @@ def _scale(runs: Sequence[Mapping[str, Any]]) -> Callable[[float | None], str]:
     ends = [value for run in shown for value in (run["low"], run["high"]) if value is not None] or [0.0]
     low, high = min(ends), max(*ends, min(ends) + 0.01)
     return lambda value: f"{100 * min(1.0, max(0.0, ((value or 0) - low) / (high - low))):.1f}"
+
+
+def with_intervals(runs: Sequence[tuple[Path, ReportRun]], suite: Suite) -> list[ReportRun]:
+    """The runs, each given with its result.json; runs on lines of a sweep get intervals from their trials."""
+    sweep = sweep_of([(run.name, run.result.config) for _, run in runs]) or {"parameters": []}
+    swept = {number for parameter in sweep["parameters"] for line in parameter["lines"] for number in line["runs"]}
+    scorer = Scorer(suite) if swept else None
+    with_scores = []
+    for number, (path, run) in enumerate(runs):
+        intervals: Mapping[str, Interval] = {}
+        if scorer is not None and number in swept:
+            try:
+                scores = TrialScores.of(RunFolder(path.parent, None), scorer)
+                intervals = scores.intervals() if scores.n_trials else {}
+            except PfgenError:  # a result can be reported without its trials
+                pass
+        with_scores.append(replace(run, intervals=intervals))
+    return with_scores

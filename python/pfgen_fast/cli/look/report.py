@@ -95,8 +95,8 @@ class Report:
 
     def _report_runs(self, results: list[Path], suite: Suite) -> None:
         from ...report import read_run, write_readme, write_report, write_report_folder
-        from ...report.overview import with_intervals
         from ...report.pages import is_one_file
+        from ...report.run_page import with_intervals
         from ...runs.leaderboard import mixed_suites
 
         output = self.output
