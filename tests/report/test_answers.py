@@ -41,7 +41,9 @@ def test_answers_of_many_runs_come_in_lines_of_bounded_size(mini):
     answers = [(number, run.questions["Q01"].samples) for number in range(10)]
     lines = list(map(unpacked, packed_answers(mini["Q01"], answers, 100_000)))[1:]
     assert [line["runs"] for line in lines] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
-    assert all(line["n_samples"] == [5] * len(line["runs"]) for line in lines)
+    assert all(line["numbers"] == [[0, 1, 2, 3, 4]] * len(line["runs"]) for line in lines)
+    _, *fewer = map(unpacked, packed_answers(mini["Q01"], answers, 100_000, 2))
+    assert [numbers for line in fewer for numbers in line["numbers"]] == [[0, 2, 4]] * 10
     assert len(packed_answers(mini["Q01"], [], 100)) == 1  # no run has the question
 
 

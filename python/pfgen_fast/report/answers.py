@@ -46,14 +46,15 @@ def packed(value: Any) -> str:
     return base64.b64encode(gzip.compress(page_json(value).encode(), 6, mtime=0)).decode("ascii")
 
 
-def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: int) -> list[str]:
-    """The lines of a question."""
+def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: int, every: int = 1) -> list[str]:
+    """The lines of a question; with `every` 2, those of every second answer of each run, the worst one among them."""
+    numbered = [(run, list(enumerate(samples))[(len(samples) - 1) % every :: every]) for run, samples in answers]
     # Evenly spaced texts of each set, because sets are often sorted.
     references = {
         name: [texts[int(n * max(1, len(texts) / N_REFERENCES))] for n in range(min(len(texts), N_REFERENCES))]
         for name, texts in question.answers.items()
     }
-    samples = [sample for _, run_samples in answers for sample in run_samples]
+    samples = [sample for _, run_samples in numbered for _, sample in run_samples]
     texts = [*(text for group in references.values() for text in group), *(sample.answer for sample in samples)]
     tinting = QuestionTints(question)
     shown = _shown_texts(tinting, texts, n_shown)
@@ -74,7 +75,7 @@ def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: i
         **_text_columns(shown[:n_references]),
     }
     rest = iter(shown[n_references:])
-    parts = in_parts(answers, lambda run: sum(len(sample.answer) for sample in run[1]))
+    parts = in_parts(numbered, lambda run: sum(len(sample.answer) for _, sample in run[1]))
     numbers = {name: number for number, name in enumerate(names)}
     return [packed(head), *(packed(_line(part, rest, numbers)) for part in parts)]
 
@@ -91,13 +92,15 @@ def packed_trial_answers(run: ReportRun, suite: Suite) -> list[str] | None:
     return [packed([answers[row][:N_SHOWN] for row in rows.get(question.question, ())]) for question in suite]
 
 
-def _line(part: Sequence[RunAnswers], shown: Iterator[_Shown], names: dict[str, int]) -> dict[str, Any]:
+def _line(
+    part: Sequence[tuple[int, Sequence[tuple[int, CheckedAnswer]]]], shown: Iterator[_Shown], names: dict[str, int]
+) -> dict[str, Any]:
     """Some runs in columns, because columns compress best."""
-    samples = [sample for _, run_samples in part for sample in run_samples]
+    samples = [sample for _, run_samples in part for _, sample in run_samples]
     figures = [sample.figures for sample in samples]
     return {
         "runs": [number for number, _ in part],
-        "n_samples": [len(run_samples) for _, run_samples in part],
+        "numbers": [[number for number, _ in run_samples] for _, run_samples in part],
         **{
             metric: [None if (value := scores[metric]) is None else round(value, n_digits) for scores in figures]
             for metric, n_digits in (("score", 4), ("fluency", 3), ("truthfulness", 3), ("helpfulness", 3))

@@ -27,12 +27,12 @@ FOLDER = Path(__file__).parent / "templates"
 PAGE = "index.html"
 """The name of the page in a folder."""
 
-MAX_BYTES = 20_000_000
+MAX_BYTES = 12_000_000
 """The maximum size of a page in one file."""
 
 _DATA = "data"
 _PART_SIZE = 500_000
-_N_SAMPLED = 40
+_N_SAMPLED = 10
 _MARK_WITHIN = 4096
 
 T = TypeVar("T")

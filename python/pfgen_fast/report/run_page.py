@@ -58,8 +58,9 @@ _PLOTS = (
     ("length", "score", "Score against length"),
 )
 
-# The lengths to which the answers of a page that is too large are cut.
-_SHORTER = (4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 100, 50, 20, 0)
+# The lengths to which the answers of a page that is too large are cut; short ones are of every second answer.
+_SHORTER = (4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 120, 100, 90, 80, 50, 20, 0)
+_SHORT = 300
 
 GENERATOR = "pfgen-fast report"
 
@@ -84,7 +85,7 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path, *, trac
         path,
         len(suite),
         [N_SHOWN, *(n for n in _SHORTER if n < longest)],
-        lambda n_shown, step: map("\n".join, page.answers(n_shown, step)),
+        lambda n_shown, step: map("\n".join, page.answers(n_shown, step, every=1 if n_shown > _SHORT else 2)),
         page.pieces,
         n_runs=len(entries),
         error=TrialsError,
@@ -150,17 +151,18 @@ class _Page:
             levels=list(enumerate(LEVELS)),
             n_shown=n_shown,
             is_cut=n_shown < N_SHOWN,
+            is_every_second=n_shown <= _SHORT,
             max_megabytes=pages.MAX_BYTES // 1_000_000,
             figures=markup(self._figures),
             answers=list(map(markup, answers)),
         )
 
-    def answers(self, n_shown: int, step: int = 1) -> Iterator[list[str]]:
-        """The lines of every `step`-th question, with answers of at most so many code points."""
+    def answers(self, n_shown: int, step: int = 1, *, every: int = 1) -> Iterator[list[str]]:
+        """The lines of every `step`-th question, with answers of at most so many code points, `every` as packed."""
         questions = list(islice(zip(self._suite, self._by_question, strict=True), 0, None, step))
         for question, by_run in self._track(questions, len(questions), "questions of the page"):
             answers = [(number, part.samples) for number, part in enumerate(by_run) if part]
-            yield packed_answers(question, answers, n_shown)
+            yield packed_answers(question, answers, n_shown, every)
 
 
 def _loss_columns(by_question: Sequence[Sequence[CheckedQuestion | None]]) -> dict[str, list[list[Any]]]:
@@ -178,9 +180,9 @@ def _loss_row(losses: QuestionFigures) -> tuple[Any, ...] | None:
         (fault, round(share, 4), round(part, 4), sum(answer[0] == fault for answer in answers))
         for fault, (share, part) in losses.faults.items()
     ]
-    n_costly = [sum(cost > 0 for cost in costs) for costs in zip(*(answer[1:] for answer in answers), strict=True)]
-    means = clean and [round(value, 4) for value in clean]
-    return round(losses.late, 4), round(losses.short, 4), means, faults, n_costly
+    n_costly = sum(keywords > 0 for _, keywords, _ in answers), sum(length > 0 for _, _, length in answers)
+    late, short, *means = (round(value, 3) for value in (losses.late, losses.short, *(clean or ())))
+    return late, short, means or None, faults, n_costly
 
 
 def _published_rows(run: CheckedRun, suite: Suite) -> dict[str, Any] | None:

@@ -63,6 +63,7 @@ def write_score_report(scores: ItemScores, path: Path, *, metric: str | None = N
         levels=[],
         n_shown=0,
         is_cut=False,
+        is_every_second=False,
         max_megabytes=0,
         answers=[],
     )

@@ -106,7 +106,7 @@ class ChecklistsTable:
 class ChecklistsReport:
     """Creates a page of models: scores with intervals, categories, questions, and answers with verdicts and reasons.
 
-    The page needs no network, and text of answers and reasons cannot run code in it. A single file has at most 20 MB:
+    The page needs no network, and text of answers and reasons cannot run code in it. A single file has at most 12 MB:
     if the texts exceed this limit, the page leaves out the ends of long answers, and says so. A directory contains all
     texts, opens from disk, and only replaces an earlier report. The table is also written as CSV next to the page. The
     exit code is 3 if answers are left out because the judge gave no usable reply, or because their lines cannot be

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Report:
     """Creates a page of runs or of a table of scores: leaderboard, plots, and answers to every question.
 
-    The page is a single file of at most 20 MB and needs no network. To fit this size, long answers are cut. A directory
+    The page is a single file of at most 12 MB and needs no network. To fit this size, long answers are cut. A directory
     holds whole answers, and replaces only an earlier report. The command reads the result.json files that 'pfgen-fast
     score' wrote. Results that cannot be reported are listed and left out; the exit code is then 3.
 

@@ -36,7 +36,7 @@ function textOf(columns, place) {
 function samplesOf(line, names) {
   const samples = [];
   line.runs.forEach((run, index) => {
-    for (let number = 0; number < line.n_samples[index]; number++) {
+    for (const number of line.numbers[index]) {
       const place = samples.length;
       samples.push({
         run, number, ...textOf(line, place), excess: line.excess[place],

@@ -73,8 +73,9 @@ function hitsIn(line, question, wanted, runs) {
   const hits = [];
   let place = 0;
   for (const [index, run] of (line.runs ?? []).entries()) {
-    for (let number = 0; number < line.n_samples[index]; number++, place++) {
+    for (const number of line.numbers[index]) {
       if (runs.has(run)) hits.push(...hitIn(line.texts[place], wanted, { run, question, number, score: line.score[place] }));
+      place++;
     }
   }
   return hits;
