@@ -220,6 +220,9 @@ def test_the_report_of_runs_is_saved_as_it_is_seen(open_tab, made_page, mini):
 def test_a_test_of_evaluators_and_checklists_are_saved_as_they_are_seen(open_tab, tmp_path):
     path, *_ = write_discernment([a_discernment()], tmp_path / "discernment")
     page = open_tab(path).page
+    lightest = "The lightest damage that each score of ngram notices"
+    assert {"fluency", "statements", "negated", "never", "penalised"} <= check_picture(page, lightest)
+    assert ["statements negated 20 to 100 %", "20 %", "20 %", "never", "20 %"] in read_csv(page, lightest)
     page.locator("main > details > summary", has_text="Mean scores").click()
     check_picture(page, "Mean scores by ngram against the degree of damage, with 95 % intervals")
     suite = own_suite()

@@ -5,6 +5,7 @@ A chart has values and texts, without sizes, colours or fonts. Texts may be untr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..base.arrays import Floats
@@ -112,7 +113,7 @@ class Thresholds:
     columns: tuple[str, ...]  # names of the columns
     groups: tuple[CellGroup, ...]  # rows from the top
     ticks: tuple[tuple[float, str], ...]  # places of the scale and their names
-    legend: tuple[str, ...]  # explanations, one in each line
+    legend: Mapping[str, str]  # explanations of `holds`, `tested` and `fault`, which are colours, and of texts
 
 
 @dataclass(frozen=True, eq=False)

@@ -208,7 +208,11 @@ def _map(chart: chart_data.HeatMap | chart_data.Thresholds) -> Any:
     n_cells = max((len(columns) for line in rows if isinstance(line, CellRow) for columns in line.columns), default=1)
     least = _CELL_WIDTH * n_cells if is_heat else _BAR_WIDTH
     column = max(least, _width([name[: drawing.LONGEST_NAME] for name in chart.columns])) * (1 + _GAP)
-    foot = 0.3 + 0.17 * len(chart.legend) + (0.45 + _SCALE_HEIGHT if is_heat else 0)
+    colors = {"holds": "blue: ", "tested": "grey: ", "fault": "red: "}
+    legend = chart.legend
+    if not isinstance(legend, tuple):
+        legend = tuple(colors.get(look, "") + text for look, text in legend.items())
+    foot = 0.3 + 0.17 * len(legend) + (0.45 + _SCALE_HEIGHT if is_heat else 0)
     field = len(chart.columns) * column, len(rows) * _CELL_HEIGHT
     width, height = max(names + field[0] + 2 * _MARGIN, 4.5), field[1] + _CELL_HEIGHT * 2.5 + foot
     with drawing.style():
@@ -222,7 +226,7 @@ def _map(chart: chart_data.HeatMap | chart_data.Thresholds) -> Any:
         else:
             _draw_thresholds(axes, list(_places(rows)), chart.ticks)
             bottom = foot
-        for number, line in enumerate(chart.legend):
+        for number, line in enumerate(legend):
             figure.text(
                 0.5, (bottom - 0.2 - 0.17 * number) / height, plain(line), ha="center", va="center", fontsize=7.5
             )

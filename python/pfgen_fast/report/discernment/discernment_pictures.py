@@ -25,12 +25,13 @@ _NOTHING = np.array([])
 _DROP = ("mean_drop", "drop_low", "drop_high")
 _TITLES = {level: "harmless changes: a fall is a fault" if level == "control" else f"{level}s" for level in LEVELS}
 _LEGEND = {
-    "": "Blue: noticed from this degree on (p < 0.05). Grey: tested, but not noticed.",
-    "never": "Red, a fault: damage that is never noticed or is rewarded, and a harmless change that is penalised.",
-    "some": "Some: only degrees are noticed that are not the heaviest.",
-    "unclear": "Unclear: too few scores change to tell.",
+    "holds": "noticed, with all heavier degrees (p < 0.05)",
+    "tested": "tested, but not noticed",
+    "fault": "fault: damage never noticed or rewarded, harmless change penalised",
+    "some": "some: only degrees are noticed that are not the heaviest",
+    "unclear": "unclear: too few scores change to tell",
 }
-"""The legend of the verdicts, by the text of a cell; faults have the legend of "never"."""
+"""The legend of the verdicts, by their colour or, if it needs an explanation, their text."""
 
 
 def pictures(results: Sequence[Result]) -> list[Picture]:
@@ -120,13 +121,14 @@ def _lightest(results: Sequence[Result]) -> chart_data.Thresholds:
     lines = {kind: CellRow(_with_degrees(having(rows, kind=kind)), tuple((cell,) for cell in cells))
              for kind, cells in by_kind.items()}  # fmt: skip
     levels = {row["kind"]: row["level"] for row in rows}
-    texts = {"", *("never" if cell.is_fault else cell.text for cells in by_kind.values() for cell in cells)}
+    looks = {"holds", "tested"}
+    looks |= {"fault" if cell.is_fault else cell.text for cells in by_kind.values() for cell in cells}
     groups = {level: tuple(line for kind, line in lines.items() if levels[kind] == level) for level in LEVELS}
     return chart_data.Thresholds(
         tuple(columns),
         tuple(CellGroup(_TITLES[level], lines) for level, lines in groups.items() if lines),
         ((0.0, "1 %"), (0.5, "10 %"), (1.0, "100 %")),
-        tuple(line for text, line in _LEGEND.items() if text in texts),
+        {look: words for look, words in _LEGEND.items() if look in looks},
     )
 
 

@@ -23,7 +23,8 @@ function offerSaving(element, { name = nameAbove(element), place } = {}) {
     else element.before(buttons);
     return;
   }
-  const buttons = saveButtons(name, { CSV: () => saveFile(fileName(name, "csv"), csvOf(shownCells(element)), "text/csv") });
+  const forms = element.matches(".picture") ? pictureForms(() => drawingOf(element), name, document.getElementById(element.dataset.legend)) : {};
+  const buttons = saveButtons(name, { ...forms, CSV: () => saveFile(fileName(name, "csv"), csvOf(shownCells(element)), "text/csv") });
   const scroller = element.closest(".scroller") ?? element;
   const head = place ?? scroller.parentElement.querySelector(":scope > .table-head");
   if (head) head.append(buttons);
@@ -141,6 +142,27 @@ function pictureOf(drawing, name, legend) {
   const copy = copiedDrawing(drawing, { x: 0, y: top, width, height });
   const size = { viewBox: `0 0 ${width} ${height + top}`, width, height: height + top };
   return svg("svg", { ...size, "font-family": "sans-serif" }, svg("title", {}, name), ground, ...items, copy);
+}
+
+/** A table as a drawing: the grounds, words and drawings of its cells. */
+function drawingOf(table) {
+  const whole = table.getBoundingClientRect();
+  const range = document.createRange();
+  const placed = ({ left, top, width, height }) => ({ x: left - whole.left, y: top - whole.top, width, height });
+  const parts = [...table.querySelectorAll(":not(svg *)")].flatMap((element) => {
+    const place = placed(element.getBoundingClientRect());
+    if (element.localName === "svg") return [copiedDrawing(element, place)];
+    const { backgroundColor, color, fontSize, fontWeight } = getComputedStyle(element);
+    const ground = backgroundColor === "rgba(0, 0, 0, 0)" ? [] : [svg("rect", { ...place, fill: plainValue(backgroundColor) })];
+    const nodes = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE);
+    return [...ground, ...nodes.flatMap((node) => [...node.data.matchAll(/\S+/g)].map(({ index, 0: word }) => {
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      const { x, y, height } = placed(range.getBoundingClientRect());
+      return svg("text", { x, y: y + 0.78 * height, fill: plainValue(color), "font-size": fontSize, "font-weight": fontWeight }, word);
+    }))];
+  });
+  return svg("svg", { width: whole.width, height: whole.height }, ...parts);
 }
 
 /** A copy of an SVG with the looks that the page's style gives it, without what only the page needs. */
