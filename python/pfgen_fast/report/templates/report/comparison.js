@@ -3,7 +3,10 @@
 // `overview.questions`, `figures()`, and if it has answers, `answersTo(question)`.
 
 views.comparison = {
-  title: () => state.compare.flatMap((run, index) => [index ? (index > 1 ? ", " : " against ") : "", make("bdi", {}, overview.runs[run].name)]),
+  title: () => {
+    const [first, ...others] = state.compare.map((run) => make("bdi", {}, overview.runs[run].name));
+    return [first, " against ", others.length > 1 ? `${others.length} ${WORDS.runs}` : others[0]];
+  },
   content: async () => comparisonContent(state.compare, await figures()),
   reach: () => dialogBody.firstElementChild?.follow?.(),
 };
@@ -25,11 +28,11 @@ function verdict(decision, letter) {
 function comparisonContent(compared, more) {
   const nOthers = compared.length - 1;
   const test = overview.tests[isBinary(compared, "average", more.average) ? "Tango" : overview.clusters ? "clustered t" : "t"];
+  const ofScore = decisions(compared, "average", more.average);
   const pair = pairOf(compared, more.average);
   const parts = brushParts(compared, pair, more.average);
   return [
-    Object.assign(make("ul", { className: "compared" }, ...compared.map((run, index) => comparedItem(compared, run, index))), { follow: parts.follow }),
-    ...decisions(compared, "average", more.average).map((decision, index) => make("p", {}, make("b", {}, verdict(decision, LETTERS[index + 1])))),
+    Object.assign(make("ul", { className: "compared" }, ...compared.map((run, index) => comparedItem(compared, run, index, index && verdict(ofScore[index - 1], LETTERS[index])))), { follow: parts.follow }),
     ...parts.nodes(meansOf(compared, more)),
     make("details", { className: "folded" }, make("summary", {}, "Figures"),
       figuresTable(...comparedFigures(compared, more), `Figures of the ${WORDS.runs}`),
@@ -65,15 +68,16 @@ function shortVerdict(found, metric) {
   return sides.filter(Boolean).join(" · ") || (found.every(({ differs }) => differs === null) ? "no verdict" : "not distinguished");
 }
 
-/** A run of the comparison, with the changes that can be made. */
-function comparedItem(compared, run, index) {
+/** A run of the comparison, with its verdict and the changes that can be made. */
+function comparedItem(compared, run, index, sentence) {
   const others = compared.filter((other) => other !== run);
   const change = (label, runs) => [" · ", make("a", { href: addressOf({ compare: runs }) }, label)];
   const symbol = make("span", { ariaHidden: "true" }, LOOKS[index].character);
   symbol.style.color = LOOKS[index].color;
   return make("li", {}, symbol, " ", make("b", {}, LETTERS[index]), " ",
     make("a", { href: addressOf({ run, compare: null, question: null, sample: null }) }, make("bdi", {}, overview.runs[run].name)),
-    ...(index ? change("make it A", [run, ...others]) : [" · baseline"]), ...(others.length > 1 ? change("remove", others) : []));
+    ...(index ? [" · ", make("b", {}, sentence)] : [" · baseline"]),
+    make("span", { className: "quiet" }, ...(index ? change("make it A", [run, ...others]) : []), ...(others.length > 1 ? change("remove", others) : [])));
 }
 
 /** The heads and lines of the table of figures: a line for each metric of two runs, or for each of several runs. */
