@@ -14,10 +14,11 @@ from makers.effort import share
 from makers.pages import overview_in
 from makers.reported import unpacked
 from makers.runs import make_run
-from pfgen_fast.base.table import bearing_digits, signed
+from pfgen_fast.base.table import bearing_digits, figure, signed
 from pfgen_fast.report.pages import source
-from pfgen_fast.runs.statistics.paired_tests import paired_difference
+from pfgen_fast.runs.statistics.paired_tests import against, paired_difference
 from pfgen_fast.runs.statistics.verdicts import SENTENCES, decided
+from scipy.special import stdtrit
 
 HUMAN = "system/ground-truth"
 
@@ -98,7 +99,8 @@ def in_node(data, expression):
     if node is None:
         pytest.skip("no node, which runs the scripts of pages")
     before = (
-        f"const matchMedia = () => ({{}}), data = {json.dumps(data)};"
+        "const matchMedia = () => ({}), document = { querySelectorAll: () => [], getElementById: () => null };"
+        f"const data = {json.dumps(data)};"
         f"const overview = {{ has_parts: true, min_questions: 6, sentences: {json.dumps(SENTENCES)} }}, SIGN = 1;"
         "const WORDS = { question: 'question', questions: 'questions' };"
     )
@@ -114,7 +116,7 @@ def test_the_page_rounds_as_the_terminal_does():
     values = [*ties, *(rng.uniform(-1, 1) * 10 ** rng.randint(-6, 5) for _ in range(share(3000)))]
     actual = in_node(values, "data.map((x) => [0, 1, 3, 4].flatMap((n) => [figure(x, n), signed(x, n)]))")
     for value, texts in zip(values, actual, strict=True):
-        expected = [text for n in (0, 1, 3, 4) for text in (f"{value:.{n}f}", signed(value, n))]
+        expected = [text for n in (0, 1, 3, 4) for text in (figure(value, n), signed(value, n))]
         assert texts == expected, value
 
 
@@ -173,6 +175,25 @@ def test_the_page_decides_as_the_terminal_does():
             assert shown["text"] == verdict.sentence()
             texts[shown["text"].split()[0], is_binary, clusters is None] += 1
     assert len(texts) == 12, texts
+
+
+def test_the_page_weights_strata_as_the_terminal_does():
+    rng = random.Random(36)
+
+    def drawn(n, shift):
+        return [None if rng.random() < 0.1 else round(rng.gauss(shift, 1), 3) for _ in range(n)]
+
+    cases = [(drawn(n, 0.3), drawn(n, 0), [rng.randrange(3) for _ in range(n)]) for n in range(12, 60)]
+    pair = "const pair = pairedDifference(a, b, { strata });"
+    ends = "[pair.mean, pair.p, ...(pair.interval(0.05) ?? [null, null])]"
+    result = in_node(cases, f"data.map(([a, b, strata]) => {{ {pair} return {ends}; }})")
+    for case, row in zip(cases, result, strict=True):
+        a, b, strata = (np.array(values, dtype=np.float64) for values in case)
+        parts = [strata == stratum for stratum in range(3)]
+        tested = against([a[part] for part in parts], [b[part][np.newaxis] for part in parts])
+        half = stdtrit(tested.degrees, 0.975) * tested.errors
+        expected = (tested.means, tested.p_values, tested.means - half, tested.means + half)
+        assert_close(row, [float(value[0]) for value in expected])
 
 
 def test_runs_are_compared_alike_on_the_page_and_in_the_terminal(shown, call, checkout):

@@ -2,12 +2,12 @@ import csv
 import io
 import json
 import random
-import re
+import statistics
 from dataclasses import replace
 
 import pytest
+from makers import own_checklists as own
 from makers.hostile import acting, formulas
-from makers.own_checklists import TASKS, hostile_runs, judged_run, own_suite, some_runs
 from makers.pages import Outline, check_policy, embedded, overview_in
 from makers.reported import unpacked
 from pfgen_fast.base.errors import ChecklistError, PfgenError
@@ -15,18 +15,18 @@ from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_ru
 from pfgen_fast.lab.checklists.checklist_scoring import score_judged_runs
 from pfgen_fast.lab.checklists.tasks import ChecklistTask
 from pfgen_fast.report import pages
-from pfgen_fast.report.checklists import write_checklists
-from pfgen_fast.report.checklists.checklists_overview import question_means, tint, titles
+from pfgen_fast.report.checklists_overview import question_means, titles
+from pfgen_fast.report.checklists_page import write_checklists
 
 
 @pytest.fixture
 def suite():
-    return own_suite()
+    return own.own_suite()
 
 
 @pytest.fixture
 def runs(tmp_path, suite):
-    return some_runs(tmp_path / "runs", suite)
+    return own.some_runs(tmp_path / "runs", suite)
 
 
 def written(suite, runs, path, **options):
@@ -34,10 +34,17 @@ def written(suite, runs, path, **options):
 
 
 def tasks_in(text):
-    blocks = [block for name, block in embedded(text).items() if name.startswith("part-")]
-    lines = [unpacked(line) for block in blocks for line in block.split("\n")]
-    tasks = overview_in(text)["tasks"]
-    return dict(zip(zip(tasks["id"], tasks["length"], strict=True), lines, strict=True))
+    """The data of each task, with its answers by the number of the model."""
+    blocks = embedded(text)
+    tasks = {}
+    for number, question in enumerate(overview_in(text)["questions"]):
+        head, columns = map(unpacked, blocks[f"answers-{number}"].split("\n"))
+        assert columns["numbers"] == [[0]] * len(columns["runs"])
+        names = [name for name in columns if name != "runs"]
+        rows = zip(*(columns[name] for name in names), strict=True)
+        answers = {run: dict(zip(names, row, strict=True)) for run, row in zip(columns["runs"], rows, strict=True)}
+        tasks[question["id"]] = {**head, "answers": answers}
+    return tasks
 
 
 def shown(suite, runs, folder):
@@ -46,11 +53,6 @@ def shown(suite, runs, folder):
 
 def words_of(text):
     return " ".join(" ".join(Outline(text).texts).split())
-
-
-def entry_of(line, model):
-    (entry,) = [entry for entry in line["entries"] if entry["model"] == model]
-    return entry
 
 
 def test_a_page_in_one_file_has_the_table_beside_it(suite, runs, tmp_path):
@@ -67,14 +69,15 @@ def test_a_folder_holds_the_data_beside_the_page_and_replaces_only_an_earlier_re
     paths = written(suite, runs, tmp_path / "out")
     assert [path.name for path in paths] == ["index.html", "table.csv"]
     first = paths[0]
-    (data,) = (tmp_path / "out" / "data").iterdir()
-    assert overview_in(first.read_text())["files"] == [f"data/{data.name}"]
+    addresses = overview_in(first.read_text())["files"]["answers"]
+    assert len(addresses) == len(own.own_suite().tasks)
+    data = tmp_path / "out" / addresses[0]
     lines = json.loads(data.read_text().split("register(", 1)[1].removesuffix(");\n"))
-    assert unpacked(lines[0])["instruction"] == TASKS[0].instruction
+    assert unpacked(lines[0])["instruction"] == own.own_suite().tasks[0].instruction
     (tmp_path / "out" / "mine.txt").write_text("stays")
     written(suite, runs[:2], tmp_path / "out")
-    (new,) = (tmp_path / "out" / "data").iterdir()
-    assert new.name != data.name
+    assert len(list(data.parent.iterdir())) == len(own.own_suite().tasks)
+    assert not data.exists()
     assert (tmp_path / "out" / "mine.txt").read_text() == "stays"
     first.write_text("a page of somebody else")
     with pytest.raises(PfgenError, match="not from a report"):
@@ -89,23 +92,56 @@ def test_scores_without_their_run_are_refused(suite, runs, tmp_path):
 
 def test_every_answer_stands_beside_its_verdicts_and_reasons(suite, runs, tmp_path):
     result = shown(suite, runs, tmp_path)
-    assert set(result) == {task.key for task in TASKS}
-    line = result["letter_3", None]
-    assert line["instruction"] == TASKS[2].instruction
-    assert "repetition" in entry_of(result["letter_1", None], 0)["marks"]
-    entry, alone = entry_of(line, 1), entry_of(line, 2)
-    assert entry["state"] == "judged"
-    assert entry["answer"].startswith("beta answers letter_3")
-    (judgement,) = entry["judgements"]
-    assert judgement["scores"] == entry["verdicts"] == [0.25, 0.75]
+    assert list(result) == ["letter_1", "letter_2", "letter_3", "report_1", "report_1/90", "report_2"]
+    task = result["letter_3"]
+    assert task["instruction"] == own.own_suite().tasks[2].instruction
+    assert "repetition" in result["letter_1"]["answers"][0]["marks"]
+    answer, alone = task["answers"][1], task["answers"][2]
+    assert answer["states"] == "judged"
+    assert answer["texts"].startswith("beta answers letter_3")
+    (judgement,) = answer["judgements"]
+    assert judgement["scores"] == answer["verdicts"] == [0.25, 0.75]
     reasons = [f"A reason for question {number} about letter_3." for number in (0, 1)]
     assert judgement["reasons"] == alone["judgements"][0]["reasons"] == reasons
-    assert "answer" not in alone  # a run with verdicts alone
-    assert result["report_1", "90"]["wanted"] == 90
+    assert (alone["texts"], alone["length"]) == ("", None)  # a run with verdicts alone
+    assert result["report_1/90"]["wanted"] == 90
+
+
+def test_a_model_has_the_figures_of_the_table_and_its_losses_add_up_to_the_median(tmp_path):
+    suite = own.suite_of_36((40.0, 30.0, 20.0, 10.0))
+    runs = open_runs([own.write_judged(tmp_path / "runs", own.judged_models(suite))])
+    for scores in (score_judged_runs(suite, runs), score_judged_runs(suite, runs, weights="equal")):
+        overview = overview_in(write_checklists(scores, runs, tmp_path / "p.html")[0].read_text())
+        for run, model in zip(overview["runs"], scores.models, strict=True):
+            assert (run["name"], run["rank"], run["score"]) == (model.name, model.place, model.average.rescaled)
+            assert ((run["low"], run["high"]), tuple(run["ranks"])) == (model.average.interval, model.ranks)
+            assert run["area 1"] == model.areas["stories"].rescaled
+            losses = run["losses"]
+            for parts in (losses["categories"], [part[:5] for part in losses["questions"]]):
+                assert losses["total"] == pytest.approx(sum(part[-1] for part in parts))
+        # Without the losses, all models have the median verdicts.
+        references = [run["score"] + run["losses"]["total"] for run in overview["runs"]]
+        assert references == pytest.approx([references[0]] * 4)
+        category, question, mean, reference, loss, task = overview["runs"][-1]["losses"]["questions"][0]
+        means = next(part["means"] for part in overview["means"] if part["category"] == category)
+        assert (mean, reference) == pytest.approx(
+            (means[-1][question], statistics.median(row[question] for row in means))
+        )
+        assert loss > 0
+        assert overview["questions"][task]["subject"] == overview["checklists"][category]["name"]
+
+
+def test_what_a_figure_leaves_out_is_named(suite, runs, tmp_path):
+    overview = overview_in(written(suite, runs, tmp_path / "p.html")[0].read_text())
+    assert overview["runs"][1]["remarks"]["area 0"].startswith("1 missing, ")
+    assert overview["runs"][1]["gaps"] == [["letters", "missing", ["letter_2"], 1]]
+    zero = score_judged_runs(suite, runs, missing="zero")
+    model = overview_in(write_checklists(zero, runs, tmp_path / "p.html")[0].read_text())["runs"][1]
+    assert (model["remarks"], model["questions"][1]) == ({"area 0": "1 missing"}, suite.rescaling(0))
 
 
 def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
-    run = judged_run(tmp_path / "m", suite, leave_out=("letter_1",))
+    run = own.judged_run(tmp_path / "m", suite, leave_out=("letter_1",))
     answers = {answer.id: answer for answer in run.answers(suite).values() if not answer.length}
     rows = {row.id: row for row in run.judgements(suite) if not row.length}
     rows["letter_2"] = replace(rows["letter_2"], verdicts=None, reasons=(), fault="form")
@@ -113,21 +149,20 @@ def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
     write_run(tmp_path / "m", answers.values(), rows.values(), {"model": "m"})
     text = written(suite, open_runs([tmp_path / "m"]), tmp_path / "p.html")[0].read_text()
     overview = overview_in(text)
-    states = dict(zip(overview["tasks"]["id"], overview["tasks"]["states"], strict=True))
+    states = dict(zip((question["id"] for question in overview["questions"]), overview["states"], strict=True))
     assert [states[id] for id in ("report_2", "letter_3", "letter_2", "letter_1")] == ["0", "1", "2", "3"]
     actual = tasks_in(text)
-    assert entry_of(actual["letter_2", None], 0)["judgements"][0]["fault"] == "form"
-    assert entry_of(actual["letter_3", None], 0)["judgements"][0]["stale"] is True
-    assert actual["letter_1", None]["entries"] == []
-    expected = {"1 missing in", "1 unjudged in", "1 stale in"}
-    assert expected <= set(re.findall(r"1 \w+ in", words_of(text)))
+    assert actual["letter_2"]["answers"][0]["judgements"][0]["fault"] == "form"
+    assert actual["letter_3"]["answers"][0]["judgements"][0]["stale"] is True
+    assert actual["letter_1"]["answers"] == {}
+    assert overview["runs"][0]["remarks"]["area 0"] == "1 missing, 1 unjudged, 1 stale"
 
 
 def test_a_model_that_was_not_asked_for_a_length_misses_none_of_it(suite, tmp_path):
-    no_lengths = own_suite(tuple(task for task in TASKS if task.length is None))
-    runs = [judged_run(tmp_path / "a", suite), judged_run(tmp_path / "b", no_lengths, skill=2)]
+    no_lengths = own.own_suite(tuple(task for task in own.own_suite().tasks if task.length is None))
+    runs = [own.judged_run(tmp_path / "a", suite), own.judged_run(tmp_path / "b", no_lengths, skill=2)]
     overview = overview_in(written(suite, runs, tmp_path / "p.html")[0].read_text())
-    assert dict(zip(overview["tasks"]["length"], overview["tasks"]["states"], strict=True))["90"] == "04"
+    assert overview["states"][4] == "04"
 
 
 def test_the_means_of_questions_are_those_of_the_judged_answers_and_equal_weights_are_shown(suite, runs, tmp_path):
@@ -138,38 +173,41 @@ def test_the_means_of_questions_are_those_of_the_judged_answers_and_equal_weight
     assert [mean["length"] for mean in means] == [None, None, None, "90"]
     scores = score_judged_runs(suite, runs, weights="equal")
     overview = overview_in(write_checklists(scores, runs, tmp_path / "p.html")[0].read_text())
-    assert overview["categories"][1]["weights"] == [50, 50]
+    assert overview["checklists"][1]["weights"] == [50, 50]
 
 
 @pytest.mark.slow
 def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkeypatch):
     numbers = random.Random(1)
-    texts = {task.id: "".join(chr(numbers.randrange(0x4E00, 0x9FFF)) for _ in range(30_000)) for task in TASKS}
-    run = judged_run(tmp_path / "m", suite, texts=texts)
+    texts = {
+        task.id: "".join(chr(numbers.randrange(0x4E00, 0x9FFF)) for _ in range(60_000))
+        for task in own.own_suite().tasks
+    }
+    run = own.judged_run(tmp_path / "m", suite, texts=texts)
     whole = written(suite, [run], tmp_path / "p.html")[0].read_text()
-    assert 'id="extent"' not in whole
-    assert overview_in(whole)["extent"] == {"answer": None, "reason": None}
+    assert "leaves out" not in words_of(whole)
+    assert overview_in(whole)["extent"] == [None, None]
     monkeypatch.setattr(pages, "MAX_BYTES", len(whole.encode()) * 2 // 3)
     cut = written(suite, [run], tmp_path / "p.html")[0].read_text()
     assert len(cut.encode()) <= pages.MAX_BYTES
-    assert overview_in(cut)["extent"] == {"answer": 16_000, "reason": None}
-    (entry,) = tasks_in(cut)["letter_1", None]["entries"]
-    assert (len(entry["answer"]), entry["length"]) == (16_000, 30_000)
-    label = "leaves out the text of answers after the first 16,000 characters."
+    assert overview_in(cut)["extent"] == [32_000, None]
+    answer = tasks_in(cut)["letter_1"]["answers"][0]
+    assert (len(answer["texts"]), answer["length"]) == (32_000, 60_000)
+    label = "leaves out the text of answers after the first 32,000 characters; a report in a folder"
     assert label in words_of(cut)
-    monkeypatch.setattr(pages, "MAX_BYTES", 50_000)
+    monkeypatch.setattr(pages, "MAX_BYTES", 100_000)
     with pytest.raises(ChecklistError, match="too many for one page"):
         written(suite, [run], tmp_path / "p.html")
     folder = written(suite, [run], tmp_path / "folder")[0].read_text()
-    assert overview_in(folder)["extent"]["answer"] is None
+    assert overview_in(folder)["extent"] == [None, None]
 
 
 @pytest.fixture(scope="module")
 def hostile_pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
-    hostile = write_checklists(*hostile_runs(folder), folder / "hostile.html")
-    plain = own_suite()
-    runs = [judged_run(folder / "n", plain)]
+    hostile = write_checklists(*own.hostile_runs(folder), folder / "hostile.html")
+    plain = own.own_suite()
+    runs = [own.judged_run(folder / "n", plain)]
     return hostile, write_checklists(score_judged_runs(plain, runs), runs, folder / "peaceful.html")
 
 
@@ -186,7 +224,7 @@ def test_nothing_in_names_answers_or_reasons_acts(hostile_pages):
     assert formulas(table.read_text(encoding="utf-8")) == []
 
 
-def test_titles_leave_out_what_all_of_a_category_begin_with_and_tints_go_by_rank():
+def test_titles_leave_out_what_all_of_a_category_begin_with():
     tasks = [
         ChecklistTask(str(number), "a", "c", f"You should write a detailed answer to the question: {text}")
         for number, text in enumerate(("why is ice light?", "why is the sky blue?", "why does it rain?"))
@@ -194,6 +232,3 @@ def test_titles_leave_out_what_all_of_a_category_begin_with_and_tints_go_by_rank
     assert titles(tasks) == ["…is ice light?", "…is the sky blue?", "…does it rain?"]
     assert titles(tasks[:2]) == [task.instruction for task in tasks[:2]]
     assert titles([ChecklistTask("1", "a", "c", None)]) == [""]
-    values = sorted([-300.0, 1.0, 2.0, 3.0, 4.0])
-    assert [tint(value, values) for value in values] == [0, 2, 4, 6, 8]
-    assert tint(5.0, [5.0]) == 0

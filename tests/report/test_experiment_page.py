@@ -16,7 +16,7 @@ from pfgen_fast.base.untrusted_text import csv_value, terminal_text
 from pfgen_fast.lab.chart_data import Density, Matrix, Points, Ranges, Scatter
 from pfgen_fast.lab.checklists.checklist_scoring import score_judged_runs
 from pfgen_fast.lab.finding import Finding, Picture, finding_table
-from pfgen_fast.report.checklists import write_checklists
+from pfgen_fast.report.checklists_page import write_checklists
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.findings import write_finding
 from report.discernments import METRICS, a_discernment
@@ -229,8 +229,8 @@ def test_a_test_of_evaluators_and_checklists_are_saved_as_they_are_seen(open_tab
     runs = some_runs(tmp_path / "runs", suite)
     path, *_ = write_checklists(score_judged_runs(suite, runs), runs, tmp_path / "page.html")
     page = open_tab(path).page
-    page.locator("#models").get_by_role("button", name="Average").click(click_count=2)
-    assert len(check_table(page, "Table", "#models")) == 4
+    page.locator("#runs").get_by_role("button", name="Score").click(click_count=2)
+    assert len(check_table(page, "Leaderboard", "#runs")) == 4
 
 
 def test_cells_are_escaped_as_in_files(open_tab, tmp_path):

@@ -28,8 +28,8 @@ UNHELPFUL = 0.3
 """An answer of at most this helpfulness is not helpful."""
 
 RUN_WORDS = {
-    **{name.capitalize(): name.capitalize() for name in ("run", "question", "questions")},
-    **{name: name for name in ("run", "runs", "question", "questions", "suite")},
+    **{name.capitalize(): name.capitalize() for name in ("run", "question", "questions", "subject")},
+    **{name: name for name in ("run", "runs", "question", "questions", "suite", "subject", "subjects")},
     "score": "Score",
     "test": "paired t-tests",
     "interval": "Student’s t",

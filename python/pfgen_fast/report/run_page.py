@@ -202,6 +202,7 @@ def of_overview(overview: Mapping[str, Any]) -> dict[str, Any]:
         **{key: overview.get(key) for key in ("runs", "words", "columns", "digits", "sweep", "target")},
         "has_answers": overview["has_answers"],
         "has_parts": overview["has_parts"],
+        "means": overview.get("means"),
         "n_questions": len(overview["questions"]),
         "sweep_title": "Steps" if overview["sweep"] and overview["sweep"]["parameters"][0]["name"] == STEP else "Sweep",
         "has_subjects": any(question["subject"] for question in overview["questions"]),

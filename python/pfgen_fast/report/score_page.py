@@ -10,28 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from ..base.errors import TrialsError
+from ..base.mean_interval import MeanInterval
 from ..base.table import Column
 from ..base.untrusted_text import in_one_line
 from ..runs.items.item_table import ItemScores
 from ..runs.items.ranking import Compared, compared_models, rank_models
 from .answers import packed
-from .overview import about_page, shown_interval, sweep_of
+from .overview import RUN_WORDS, about_page, shown_interval, sweep_of
 from .pages import markup, page_text, write_page
 from .run_page import GENERATOR, SCRIPTS, of_overview
 
 MAX_ITEMS = 20_000
 MAX_SCORES = 1_000_000
 
-_WORDS = {
-    "run": "model",
-    "runs": "models",
-    "question": "item",
-    "questions": "items",
-    "suite": "scores of",
-    "Run": "Model",
-    "Question": "Item",
-    "Questions": "Items",
+NO_PARTS: dict[str, Any] = {
+    "levels": (),
+    **dict.fromkeys(("fluent", "unhelpful", "n_shown", "is_cut", "is_every_second", "max_megabytes"), 0),
 }
+"""The values of the template that only n-gram scores have."""
+
 _MAX_COLUMNS = 20
 _LEFT_OUT = ("report/plots.js",)
 """Scripts for sections that a page of one metric lacks."""
@@ -58,13 +55,7 @@ def write_score_report(scores: ItemScores, path: Path, *, metric: str | None = N
         notes=overview["notes"],
         plots=plots,
         figures=markup(packed(_figures(overview, compared))),
-        fluent=0,
-        unhelpful=0,
-        levels=[],
-        n_shown=0,
-        is_cut=False,
-        is_every_second=False,
-        max_megabytes=0,
+        **NO_PARTS,
         answers=[],
     )
     write_page(path, page)
@@ -83,7 +74,7 @@ def _overview(scores: ItemScores, compared: Compared) -> dict[str, Any]:
     names = [column.name for column in columns]
     over = "" if compared.clusters is None else f", over {compared.counted_units}"
     words = {
-        **_WORDS,
+        **page_words("model", "item", suite="scores of"),
         "score": in_one_line(compared.metric, 40),
         "test": compared.test.split(" over")[0],
         "interval": "Wilson" if compared.is_binary else f"Student’s t{over}",
@@ -95,30 +86,9 @@ def _overview(scores: ItemScores, compared: Compared) -> dict[str, Any]:
     subjects = table.subjects or [None] * len(table.items)
     runs: list[dict[str, Any]] = []
     for row, model in zip(compared.order, ranking.models, strict=True):
-        title = in_one_line(model.model, 200)
-        runs.append(
-            {
-                "name": title,
-                "title": title,
-                "settings": "",
-                "rest": "",
-                "medal": "",
-                "group": "model",
-                "organisation": in_one_line(model.model.partition("/")[0], 60) if "/" in model.model else "",
-                "score": model.score.mean,
-                **shown_interval(model.score, digits["score"]),
-                "rank": model.rank,
-                "ranks": model.ranks,
-                "questions": [round(value, 6) for value in compared.values[row].tolist()],
-                **dict(zip(names, (model.metrics[metric] for metric in others), strict=True)),
-                "parameters": {},
-                "link": None,
-                "sets": [],
-                "samples": 0,
-                "worst": None,
-                "trials": None,
-            }
-        )
+        by_item = [round(value, 6) for value in compared.values[row].tolist()]
+        title, metrics = in_one_line(model.model, 200), dict(zip(names, map(model.metrics.get, others), strict=True))
+        runs.append(run_entry(title, model.score, digits["score"], model.rank, model.ranks, by_item) | metrics)
     return {
         "questions": [
             {"id": item, "text": "", "subject": in_one_line(subject, 40) if subject else ""}
@@ -137,6 +107,39 @@ def _overview(scores: ItemScores, compared: Compared) -> dict[str, Any]:
         "files": {},
         "n_shown": 0,
         "notes": ranking.notes,
+    }
+
+
+def page_words(run: str, question: str, **others: str) -> dict[str, str]:
+    """The words of a page whose runs and questions have other names."""
+    names = {"run": run, "runs": f"{run}s", "question": question, "questions": f"{question}s"}
+    return RUN_WORDS | names | {key.capitalize(): name.capitalize() for key, name in names.items()} | others
+
+
+def run_entry(
+    name: str,
+    score: MeanInterval | None,
+    digits: int,
+    rank: float | None,
+    ranks: tuple[int, int] | None,
+    by_item: Sequence[Any],
+) -> dict[str, Any]:
+    """A run of the overview that has no parts, parameters and samples, as `overview.overview_of` makes it for runs."""
+    return {
+        **dict.fromkeys(("settings", "rest", "medal"), ""),
+        **dict.fromkeys(("link", "worst", "trials")),
+        "name": name,
+        "title": name,
+        "group": "model",
+        "parameters": {},
+        "sets": [],
+        "samples": 0,
+        "organisation": in_one_line(name.partition("/")[0], 60) if "/" in name else "",
+        "score": score and score.mean,
+        **shown_interval(score, digits),
+        "rank": rank,
+        "ranks": ranks,
+        "questions": by_item,
     }
 
 

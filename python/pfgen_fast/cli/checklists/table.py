@@ -128,7 +128,7 @@ class ChecklistsReport:
 
     def __call__(self) -> None:
         from ...base.file_writing import check_folder
-        from ...report.checklists import write_checklists
+        from ...report.checklists_page import write_checklists
         from ...report.pages import is_one_file
 
         check_folder(self.output.parent if is_one_file(self.output) else self.output)

@@ -54,3 +54,16 @@ async function packedLines(address, id) {
   await hasData;
   return document.getElementById(id).textContent.split("\n");
 }
+
+/** The lines of the answers to a question; `overview` is in the state of the page. */
+function packedAnswers(question) {
+  return packedLines(overview.files.answers?.[question], `answers-${question}`);
+}
+
+/** The lines of a question, unpacked one by one. */
+async function* unpackedLines(question) {
+  for (const line of await packedAnswers(question)) {
+    yield await unpackedLine(line);
+    await turn();
+  }
+}

@@ -5,18 +5,6 @@ const N_KEPT_QUESTIONS = 8;
 const N_SHORT = 200;  // code points that fit without scrolling
 const N_AT_ONCE = 1500;  // code points of an answer that are shown at first; the rest is shown on demand
 
-function packedAnswers(question) {
-  return packedLines(overview.files.answers?.[question], `answers-${question}`);
-}
-
-/** The lines of a question, unpacked one by one. */
-async function* unpackedLines(question) {
-  for (const line of await packedAnswers(question)) {
-    yield await unpackedLine(line);
-    await turn();
-  }
-}
-
 /** Promises the data of a question: `samples`, `references`, `table`, `patterns`, `lookAhead`, `rules`. */
 const answersTo = keepingLast(N_KEPT_QUESTIONS, async (question) => {
   const lines = unpackedLines(question);
@@ -156,9 +144,28 @@ function legend() {
   return document.getElementById("legend").content.cloneNode(true);
 }
 
-/** A table of figures, which may be wider than the screen. */
-function figuresTable(heads, lines, label) {
-  const table = smallTable(heads, lines);
-  table.classList.add("figures");
-  return Object.assign(table, { tabIndex: 0, role: "region", ariaLabel: label });
+/** The texts of an answer in a line of data that a search looks at. */
+function searchedTexts(line, place) {
+  return [line.texts[place]];
+}
+
+/** The keywords of a question, and the answers that miss them. */
+function aboutAnswers({ rules, samples }) {
+  if (!rules.length) return [legend()];
+  const missing = new Map();
+  for (const name of samples.flatMap((sample) => sample.missing)) missing.set(name, (missing.get(name) ?? 0) + 1);
+  const parts = [make("p", {}, "Keywords: ", ...rules.flatMap((rule, index) => [index ? ", " : "", make("bdi", { className: "rule" }, rule)]), ". Keywords are framed in the answers; one that comes too late to count is listed as missing.")];
+  if (missing.size) {
+    const shares = [...missing].sort((a, b) => b[1] - a[1]).slice(0, 20).flatMap(([name, n], index) => [index ? ", " : "", make("bdi", {}, name), ` in ${(100 * n / samples.length).toFixed(0)} %`]);
+    parts.push(make("p", { className: "quiet" }, "Missing from the answers: ", ...shares, "."));
+  }
+  return [...parts, legend()];
+}
+
+/** The reference answers next to the answers; on a narrow screen they are above the answers, and closed at first. */
+function references(answers) {
+  const sets = answers.sets.map(({ name, texts }) => make("section", { ariaLabel: `Reference set ${name}` },
+    make("h4", {}, "Set ", make("bdi", {}, name)),
+    ...texts.map((text, index) => answerText(text, answers, `Reference answer ${index + 1} of set ${name}`))));
+  return make("details", { className: "references", open: matchMedia("(min-width: 60rem)").matches }, make("summary", {}, "Some reference answers"), ...sets);
 }

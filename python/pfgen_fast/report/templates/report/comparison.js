@@ -102,7 +102,8 @@ function comparedMetric(metric, compared, scores) {
   const have = (...runs) => (ofRuns) => runs.every((run) => isNumber(ofRuns[run]));
   const shown = (run, isShared) => {
     const isWhole = scores.every((ofRuns) => isShared(ofRuns) || !isNumber(ofRuns[run]));
-    return figure(isWhole ? overview.runs[run][metric === "average" ? "score" : metric] : mean(scores.filter(isShared).map((ofRuns) => ofRuns[run])), digits);
+    const shared = scores.flatMap((ofRuns, question) => isShared(ofRuns) ? [question] : []);
+    return figure(isWhole ? overview.runs[run][metric === "average" ? "score" : metric] : ownInterval(run, metric, scores, shared).mean, digits);
   };
   const found = decisions(compared, metric, scores);
   return {
@@ -159,7 +160,7 @@ function brushParts(compared, pair, scores) {
   let ticked = new Set();
   const write = (chosen) => goFilters({ brush: chosen.map((question) => encodedKey(overview.questions[question].id)).join(",") });
   const table = questionTable({
-    label: `${WORDS.Questions} of the ${WORDS.runs}`, order: "by", first: "difference", columns: pairColumns(pair, scores), questions: questions.slice(0, MOST_ROWS),
+    label: `${WORDS.Questions} of the ${WORDS.runs}`, order: "by", first: "difference", columns: pairColumns(pair, scores), questions: questions.slice(0, MOST_ROWS), runs: pair.runs,
     picks: {
       has: (question) => ticked.has(question),
       toggle: (question) => write(ticked.has(question) ? brushed.questions.filter((other) => other !== question) : [...ticked, question]),
@@ -185,7 +186,7 @@ function brushParts(compared, pair, scores) {
         make("figure", {}, make("figcaption", {}, binary ? `${WORDS.Questions} by who is right` : `${x} against ${y} by ${WORDS.question}`), plot),
         make("div", {}, make("div", { className: "table-head" }, make("b", {}, questions.length > MOST_ROWS ? `The ${counted(MOST_ROWS)} ${WORDS.questions} that differ most` : WORDS.Questions)),
           make("div", { className: "scroller tall", tabIndex: 0, role: "group", ariaLabel: table.caption.textContent }, table))),
-      make("div", { className: "tools" }, ...pairChoice(compared), ...buttons.map(([, button]) => button), clear,
+      make("div", { className: "tools" }, ...pairChoice(compared), ...buttons.map(([, button]) => button), clear, ...table.tools,
         make("span", { className: "quiet" }, `${binary ? "Tick" : "Drag over points or tick"} ${WORDS.questions} to ${overview.has_answers ? "compare the answers to them" : "list them"}.`)),
       title, list,
     ],
@@ -217,7 +218,7 @@ function pairChoice(compared) {
 function pairColumns({ runs: [a], letters: [x, y], questions, difference }, scores) {
   const widest = widestOf(questions.map(difference));
   return [
-    { key: "A", title: x, value: (question) => scores[question][a], show: (question) => figure(overview.runs[a].questions[question], 4), isLowestFirst: true, isExtra: true },
+    { key: "A", title: x, value: (question) => scores[question][a], show: (question) => figure(overview.runs[a].questions[question], overview.digits), isLowestFirst: true, isExtra: true },
     { key: "difference", title: `${x} - ${y}`, value: difference, show: (question) => differenceBar(difference(question), widest), isLowestFirst: true },
   ];
 }
@@ -229,7 +230,7 @@ function drawPair(element, { runs: [a, b], letters, looks, questions, better, bi
   const point = (question) => {
     const { id, text } = overview.questions[question];
     const filters = new Map(state.filters).set("brush", encodedKey(id));
-    return { x: scores[question][a], y: scores[question][b], opens: { filters }, text: [shortened(`${id} ${text}`, 80), `${letters[0]} ${figure(scores[question][a], 4)}, ${letters[1]} ${figure(scores[question][b], 4)}`] };
+    return { x: scores[question][a], y: scores[question][b], opens: { filters }, text: [shortened(`${id} ${text}`, 80), `${letters[0]} ${figure(scores[question][a], overview.digits)}, ${letters[1]} ${figure(scores[question][b], overview.digits)}`] };
   };
   const series = [1, -1, 0].flatMap((side) => [true, false].map((isChosen) => {
     const look = side ? looks[side > 0 ? 0 : 1] : LOOKS[5];

@@ -121,9 +121,9 @@ function pairedAnswers(answers, { runs, letters }) {
   const pairs = alignedSamples(ofA, ofB);
   const cell = (sample, changed, side, isPair) => {
     if (!sample) return make("div", {});
-    const name = `${letters[side]}: ${figure(sample.score, 4)}${sample.n > 1 ? ` × ${sample.n}` : ""}`;
+    const name = `${letters[side]}: ${figure(sample.score, overview.digits)}${sample.n > 1 ? ` × ${sample.n}` : ""}`;
     return make("div", {}, make("p", { className: "sample-head" }, make("b", {}, name), make("span", { className: "quiet" }, changed || !isPair ? "" : " · little in common")),
-      changedText(sample, answers, changed, side ? "ins" : "del", name));
+      changedText(sample, answers, changed, side ? "ins" : "del", name), ...sample.about?.() ?? []);
   };
   const cells = ([a, b]) => {
     const changed = changesOf(a, b);
@@ -144,7 +144,7 @@ function pairedAnswers(answers, { runs, letters }) {
 /** Shows some of the brushed questions with their answers, and a button for more. */
 function showBrushed(list, questions, pair, scores, begin) {
   const { runs, letters, difference, binary } = pair;
-  const digits = binary ? 0 : 4;
+  const digits = binary ? 0 : overview.digits;
   const end = Math.min(questions.length, begin + (overview.has_answers ? 8 : 100));
   list.append(...questions.slice(begin, end).map((question) => {
     const { id, text } = overview.questions[question];

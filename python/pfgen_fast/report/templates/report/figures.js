@@ -8,6 +8,11 @@ function figures() {
 }
 requestIdleCallback(figures);  // what is printed cannot wait for them
 
+/** A score or a difference of a question; figures of all questions have a digit more. */
+function scoreText(value, shown = figure) {
+  return shown(value, Math.min(3, overview.digits));
+}
+
 const scoresOf = overview.questions.map((_, question) => overview.runs.map((run) => run.questions[question]));
 
 /** The runs of models; system runs are reference points, which medians and difficulties leave out. */
@@ -45,3 +50,10 @@ const difficulties = (() => {
   const sorted = found.map((one) => one.mean).filter(isNumber).sort((a, b) => SIGN * (a - b));
   return found.map((one) => ({ ...one, rank: one.mean === null ? null : sorted.indexOf(one.mean) + 1 }));
 })();
+
+/** A table of figures, which may be wider than the screen. */
+function figuresTable(heads, lines, label) {
+  const table = smallTable(heads, lines);
+  table.classList.add("figures");
+  return Object.assign(table, { tabIndex: 0, role: "region", ariaLabel: label });
+}

@@ -100,8 +100,8 @@ function namedAxes(shown) {
 function cellText({ run, question }) {
   const { id, text } = overview.questions[question];
   const score = overview.runs[run].questions[question];
-  const side = score === null ? "" : `, ${figure(Math.abs(score - medians[question]), 4)} ${score < medians[question] ? "below" : "above"} the ${WORDS.question}’s median`;
-  return [shortened(overview.runs[run].name, 80), shortened(`${id} ${text}`, 80), `Score ${figure(score, 4)}${side}`];
+  const side = score === null ? "" : `, ${figure(Math.abs(score - medians[question]), overview.digits)} ${score < medians[question] ? "below" : "above"} the ${WORDS.question}’s median`;
+  return [shortened(overview.runs[run].name, 80), shortened(`${id} ${text}`, 80), `Score ${figure(score, overview.digits)}${side}`];
 }
 
 /** The width of a text in letters of Latin script. */

@@ -50,19 +50,42 @@ function exactSum(numbers) {
  * `interval(alpha)` gives the ends of the interval that the test does not reject at this level. null stands for what
  * cannot be said: the mean without a common question, the p-value with one, the interval without any spread.
  */
-function pairedDifference(a, b, { clusters = overview.clusters, isBinary = false } = {}) {
+function pairedDifference(a, b, { clusters = overview.clusters, strata = overview.strata, isBinary = false } = {}) {
   const places = a.map((_, place) => place).filter((place) => isNumber(a[place]) && isNumber(b[place]));
   const differences = places.map((place) => a[place] - b[place]);
   const n = differences.length;
-  const center = mean(differences);
-  if (isBinary) return { mean: center, n, nUnits: n, isBinary, ...tango(differences) };
-  const largest = places.reduce((so, place) => Math.max(so, Math.abs(a[place]), Math.abs(b[place])), 0);
-  const { error, degrees, nUnits } = errorOf(differences, center, largest, clusters && places.map((place) => clusters[place]));
+  if (isBinary) return { mean: mean(differences), n, nUnits: n, isBinary, ...tango(differences) };
+  const numbers = [...new Set(strata?.filter((stratum, place) => isNumber(stratum) && (isNumber(a[place]) || isNumber(b[place]))))];
+  const parts = numbers.length > 1 ? numbers.map((stratum) => places.filter((place) => strata[place] === stratum)) : [places];
+  const tested = combined(parts.map((part) => partOf(a, b, part, clusters)));
+  const { center, error, degrees, nUnits, largest } = tested;
   const pOfEqual = Math.abs(center) <= 1e-9 * largest ? 1 : 2 / 2 ** Math.min(nUnits, 1000);
   const ends = (half) => [center - half, center + half];
   return {
-    mean: center, n, nUnits, hasClusters: Boolean(clusters), p: nUnits < 2 ? null : error ? tail(center / error, degrees) : pOfEqual,
-    interval: (alpha) => error ? ends(quantile(degrees, alpha) * error) : null,
+    mean: center, n: tested.n, nUnits, hasClusters: Boolean(clusters), p: tested.least < 2 ? null : error ? tail(center / error, degrees) : pOfEqual,
+    interval: (alpha) => error && tested.least > 1 ? ends(quantile(degrees, alpha) * error) : null,
+  };
+}
+
+/** The mean difference over some questions, and its standard error. */
+function partOf(a, b, places, clusters) {
+  const differences = places.map((place) => a[place] - b[place]);
+  const center = mean(differences);
+  const largest = places.reduce((so, place) => Math.max(so, Math.abs(a[place]), Math.abs(b[place])), 0);
+  const tested = errorOf(differences, center, largest, clusters && places.map((place) => clusters[place]));
+  return { center, n: places.length, largest, least: tested.nUnits, ...tested };
+}
+
+/** The mean of strata with equal weights, with the degrees of freedom of Welch and Satterthwaite. */
+function combined(parts) {
+  if (parts.length === 1) return parts[0];
+  const sum = (value) => exactSum(parts.map(value));
+  const variance = sum(({ error }) => error ** 2);
+  const isWhole = parts.every(({ n }) => n);
+  return {
+    center: isWhole ? sum(({ center }) => center) / parts.length : null, n: isWhole ? sum(({ n }) => n) : 0,
+    error: Math.sqrt(variance) / parts.length, degrees: 1 / sum(({ error, degrees }) => error ? (error ** 2 / variance) ** 2 / degrees : 0),
+    nUnits: sum(({ nUnits }) => nUnits), least: Math.min(...parts.map(({ least }) => least)), largest: Math.max(...parts.map(({ largest }) => largest)),
   };
 }
 
@@ -131,8 +154,8 @@ function sentenceOf(name, values) {
 function verdictText({ mean: center, n, nUnits, hasClusters, isBinary, differs, nInFamily, ends }, first, second) {
   const over = `${counted(n)} ${n === 1 ? WORDS.question : WORDS.questions}${hasClusters ? ` in ${counted(nUnits)} ${nUnits === 1 ? "cluster" : "clusters"}` : ""}`;
   const pair = `${first} - ${second}`;
-  let digits = isBinary && ends ? bearingDigits((ends[1] - ends[0]) / 2) : 4;
-  while (digits < 4 && Math.min(...ends.map(Math.abs)) < 0.5 / 10 ** digits) digits++;  // so that the ends show the decision
+  let digits = isBinary && ends ? bearingDigits((ends[1] - ends[0]) / 2) : overview.verdict_digits ?? 4;
+  while (digits < 4 && ends && Math.min(...ends.map(Math.abs)) < 0.5 / 10 ** digits) digits++;  // so that the ends show the decision
   const difference = signed(center, digits);
   if (differs === null) return sentenceOf("without", { few: sentenceOf("no verdict", { over, least: overview.min_questions }), pair, difference });
   const family = nInFamily > 1 ? sentenceOf("family", { n: counted(nInFamily) }) : "";
@@ -154,12 +177,13 @@ const binaryColumns = new Map();  // by metric, whether all scores of the page a
 /** The mean of a run in a metric over some questions, and the ends of its 95 % interval, or null. */
 function ownInterval(run, metric, scores, questions = scores.map((_, question) => question)) {
   if (!binaryColumns.has(metric)) binaryColumns.set(metric, isBinary(overview.runs.map((_, number) => number), metric, scores));
-  return meanInterval(questions.map((question) => scores[question][run]), overview.clusters && questions.map((question) => overview.clusters[question]), binaryColumns.get(metric));
+  const [clusters, strata] = [overview.clusters, overview.strata].map((groups) => groups && questions.map((question) => groups[question]));
+  return meanInterval(questions.map((question) => scores[question][run]), clusters, binaryColumns.get(metric), strata);
 }
 
 /** The mean and the ends of its interval: Student's, or Wilson's for scores of 0 and 1. */
-function meanInterval(values, clusters, binary) {
-  const { mean: center, n, interval } = pairedDifference(values, values.map(() => 0), { clusters });
+function meanInterval(values, clusters, binary, strata) {
+  const { mean: center, n, interval } = pairedDifference(values, values.map((value) => isNumber(value) ? 0 : null), { clusters, strata });
   if (!binary || !n) return { mean: center, ends: interval(0.05) };
   const ofQuantile = quantile(Infinity) ** 2 / n;
   const middle = (center + ofQuantile / 2) / (1 + ofQuantile);

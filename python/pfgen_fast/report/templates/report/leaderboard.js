@@ -30,6 +30,7 @@ const COLUMNS = [
   { key: "ranks", title: "Rank range", value: (run) => run.ranks?.[0] ?? null },
   ...overview.columns.map(([key, title]) => ({ key, title, value: (run) => run[key], isFigure: true })),
   ...(overview.sweep?.parameters[0].name === "step" ? [{ key: "steps", title: "Step", value: (run, number) => stepOf(number)?.step ?? null, isFigure: true, isOptional: true, nodes: stepNodes }] : []),
+  ...(overview.optional ?? []).map(([key, title, digits]) => ({ key, title, value: (run) => run[key] ?? null, isFigure: true, isOptional: true, text: (value) => figure(value, digits) })),
   ...(!overview.has_parts ? [] : [["missing", "Missing a keyword"], ["too_long", `Over ${overview.target}`], ["unhelpful", "Fluent, not helpful"]]).map(([key, title]) =>
     ({ key, title, value: (run) => share(run[key], run), isFigure: true, isOptional: true, text: (value) => `${value.toFixed(0)} %` })),
   ...parameters.map(({ name }) => ({ key: `parameter ${name}`, title: name, value: (run) => run.parameters[name] ?? "", isOptional: true, text: String })),

@@ -7,8 +7,9 @@
  * `isText`, if the values are texts; `isWords`, if the cell holds words; and `isExtra`, if narrow screens leave it out. `order` is the name of the filter that holds the order, and
  * `first` the order without it, such as "-score". `content(question)` promises the nodes below a row; with `picks`, rows are
  * ticked, by its `has(question)` and `toggle(question)`; a table without both leads to the views of the questions.
+ * `table.tools` are filters; those by state and mark ask for answers of `runs`.
  */
-function questionTable({ label, order, first, questions, columns, content, picks }) {
+function questionTable({ label, order, first, questions, columns, content, picks, runs }) {
   const all = [{ key: "number", title: WORDS.Question, value: (question) => question }, ...columns];
   const heads = all.map((column) => {
     const button = make("button", { type: "button", ariaLabel: column.title }, column.title);
@@ -21,6 +22,8 @@ function questionTable({ label, order, first, questions, columns, content, picks
     return withColumn(make("th", { scope: "col" }, button), column);
   });
   const table = make("table", { className: "of-questions" }, make("caption", { className: "unseen" }, label), make("thead", {}, make("tr", {}, ...heads)));
+  const count = make("span", { role: "status" });
+  table.tools = [...questionFilters(questions), count];
   const bodies = new Map(questions.map((question) => [question, questionBody(question, all, content, picks)]));
   table.append(...bodies.values());
 
@@ -29,6 +32,13 @@ function questionTable({ label, order, first, questions, columns, content, picks
     const [key, sign] = askedOrderOf(order, first);
     const column = all.find((one) => one.key === key) ?? all[0];
     if (picks) for (const [question, body] of bodies) body.querySelector("input").checked = picks.has(question);
+    let n = 0;
+    for (const [question, body] of bodies) {
+      body.hidden = !isQuestionWanted(question, runs);
+      n += !body.hidden;
+    }
+    count.textContent = n < questions.length ? `${counted(n)} of ${counted(questions.length)} ${WORDS.questions}` : "";
+    for (const select of table.tools.flatMap((tool) => [...tool.querySelectorAll("select")])) select.value = state.filters.get(select.dataset.filter) ?? "";
     if (table.order === `${key} ${sign}`) return openAsked();
     table.order = `${key} ${sign}`;
     table.append(...placesInOrder(questions.map(column.value), sign).map((place) => bodies.get(questions[place])));
@@ -43,9 +53,27 @@ function questionTable({ label, order, first, questions, columns, content, picks
   return table;
 }
 
-/** A sentence about a table of questions, with the menu that saves it. */
+const FACETS = { area: "Area", subject: WORDS.Subject };
+
+/** Lists that choose among some questions by area, subject, and the states and marks of their answers. */
+function questionFilters(questions) {
+  const values = Object.keys(FACETS).map((facet) => [facet, [...new Set(questions.map((question) => overview.questions[question][facet]))].filter(Boolean)]);
+  const states = (overview.state_names ?? []).filter((name, number) => name && number && overview.states.some((of) => of.includes(number)));
+  return [...values.map(([facet, names]) => [facet, FACETS[facet], names]), ["state", "State", states], ["mark", "Mark", overview.marks ?? []]]
+    .filter(([facet, , names]) => names.length > (facet in FACETS ? 1 : 0))
+    .map(([facet, title, names]) => make("label", {}, `${title} `, choice(facet, [["", "all"], ...names.map((name) => [name, name])])));
+}
+
+function isQuestionWanted(question, runs) {
+  const asked = (name) => state.filters.get(name) ?? "";
+  if (Object.keys(FACETS).some((facet) => asked(facet) && overview.questions[question][facet] !== asked(facet))) return false;
+  if (asked("state") && !runs.some((run) => overview.state_names?.[overview.states[question][run]] === asked("state"))) return false;
+  return !asked("mark") || runs.some((run) => overview.marked?.[question][run] & 1 << overview.marks.indexOf(asked("mark")));
+}
+
+/** A sentence about a table of questions, with its filters and the menu that saves it. */
 function questionNote(table, text) {
-  const note = make("div", { className: "tools" }, make("p", { className: "quiet" }, text));
+  const note = make("div", { className: "tools" }, make("p", { className: "quiet" }, text), ...table.tools);
   offerSaving(table, { name: table.caption.textContent, place: note });
   return note;
 }
@@ -121,7 +149,7 @@ function differenceBar(difference, widest) {
   if (!isNumber(difference)) return ["–"];
   const bar = make("span", { className: `bar ${difference < 0 ? "minus" : "plus"}`, ariaHidden: "true" }, make("span", {}));
   bar.firstChild.style.width = `${50 * Math.min(1, Math.abs(difference) / widest)}%`;
-  return [make("span", {}, signed(difference, 3)), bar];
+  return [make("span", {}, scoreText(difference, signed)), bar];
 }
 
 function widestOf(differences) {

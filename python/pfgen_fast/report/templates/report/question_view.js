@@ -22,11 +22,11 @@ function itemContent(question) {
 /** How hard a question is, and how well it tells runs apart, in a sentence. */
 function difficulty(question) {
   const { mean: meanScore, rank, spread, discrimination } = difficulties[question];
-  return make("p", { className: "quiet" }, `Mean score of the models ${figure(meanScore, 4)}; rank ${rank ?? "–"} of ${overview.questions.length} by difficulty (1 is the hardest ${WORDS.question}); standard deviation over the models ${figure(spread, 3)}; correlation with the other ${WORDS.questions} ${figure(discrimination, 2)}.`);
+  return make("p", { className: "quiet" }, `Mean score of the models ${figure(meanScore, overview.digits)}; rank ${rank ?? "–"} of ${overview.questions.length} by difficulty (1 is the hardest ${WORDS.question}); standard deviation over the models ${scoreText(spread)}; correlation with the other ${WORDS.questions} ${figure(discrimination, 2)}.`);
 }
 
 function questionContent(question, answers) {
-  const which = choice("which", [["", "best of each run"], ["worst", "worst of each run"], ["all", "all"]]);
+  const which = choice("which", [["", `best of each ${WORDS.run}`], ["worst", `worst of each ${WORDS.run}`], ["all", "all"]]);
   const first = choice("first", [["", "best first"], ["worst", "worst first"]]);
   const ranked = rankedSamples(answers.samples, state.filters.get("which") ?? "best", state.filters.get("first") === "worst" ? 1 : -1);
   const list = make("div", { className: "ranked" });
@@ -34,12 +34,12 @@ function questionContent(question, answers) {
   else list.append(noAnswers());
   return [
     difficulty(question),
-    ...keywordParts(answers), legend(),
+    ...aboutAnswers(answers),
     make("div", { className: "beside" },
-      make("section", { ariaLabel: "Answers of the runs" },
-        make("h3", {}, "Answers of the runs"),
+      make("section", { ariaLabel: `Answers of the ${WORDS.runs}` },
+        make("h3", {}, `Answers of the ${WORDS.runs}`),
         make("p", { className: "tools" }, make("label", {}, "Answers ", which), make("label", {}, "Order ", first), ...runsChoice(),
-          make("span", { role: "status" }, `${counted(ranked.length)} answers of ${counted(new Set(ranked.map((sample) => sample.run)).size)} runs`)),
+          make("span", { role: "status" }, `${counted(ranked.length)} answers of ${counted(new Set(ranked.map((sample) => sample.run)).size)} ${WORDS.runs}`)),
         list),
       references(answers)),
   ];
@@ -57,14 +57,14 @@ function choice(filter, values) {
 function runsChoice() {
   const n = visibleRuns().length;
   if (n === overview.runs.length && !state.filters.has("runs")) return [];
-  return [make("label", {}, "Runs ", choice("runs", [["", `all ${counted(overview.runs.length)}`], ["shown", `the ${counted(n)} of the leaderboard’s filters`]]))];
+  return [make("label", {}, `${WORDS.Run}s `, choice("runs", [["", `all ${counted(overview.runs.length)}`], ["shown", `the ${counted(n)} of the leaderboard’s filters`]]))];
 }
 
 /** The notice for the case that the search and the filters leave no answer. */
 function noAnswers() {
   const again = make("button", { type: "button", className: "more" }, "Clear search and filters");
   again.addEventListener("click", clearFilters);
-  return make("p", { className: "notice" }, "No run with answers to this question matches the search and the filters. ", again);
+  return make("p", { className: "notice" }, `No ${WORDS.run} with answers to this ${WORDS.question} matches the search and the filters. `, again);
 }
 
 /** The samples of the chosen runs, in order. */
@@ -87,7 +87,7 @@ function showRanked(list, ranked, question, answers, begin) {
     const sample = ranked[place];
     const { name } = overview.runs[sample.run];
     const address = addressOf({ run: sample.run, question, sample: sample.number, compare: null });
-    const head = [make("b", {}, `${counted(place + 1)}. ${figure(sample.score, 4)} `), make("a", { href: address }, make("bdi", {}, name))];
+    const head = [make("b", {}, `${counted(place + 1)}. ${figure(sample.score, overview.digits)} `), make("a", { href: address }, make("bdi", {}, name))];
     list.append(sampleElement(sample, answers, head, `Answer of ${name}`));
   }
   if (end === ranked.length) return;
@@ -97,24 +97,4 @@ function showRanked(list, ranked, question, answers, begin) {
   more.addEventListener("click", showMore);
   list.append(more);
   watcher.observe(more);
-}
-
-function keywordParts({ rules, samples }) {
-  if (!rules.length) return [];
-  const missing = new Map();
-  for (const name of samples.flatMap((sample) => sample.missing)) missing.set(name, (missing.get(name) ?? 0) + 1);
-  const parts = [make("p", {}, "Keywords: ", ...rules.flatMap((rule, index) => [index ? ", " : "", make("bdi", { className: "rule" }, rule)]), ". Keywords are framed in the answers; one that comes too late to count is listed as missing.")];
-  if (missing.size) {
-    const shares = [...missing].sort((a, b) => b[1] - a[1]).slice(0, 20).flatMap(([name, n], index) => [index ? ", " : "", make("bdi", {}, name), ` in ${(100 * n / samples.length).toFixed(0)} %`]);
-    parts.push(make("p", { className: "quiet" }, "Missing from the answers: ", ...shares, "."));
-  }
-  return parts;
-}
-
-/** The reference answers next to the answers; on a narrow screen they are above the answers, and closed at first. */
-function references(answers) {
-  const sets = answers.sets.map(({ name, texts }) => make("section", { ariaLabel: `Reference set ${name}` },
-    make("h4", {}, "Set ", make("bdi", {}, name)),
-    ...texts.map((text, index) => answerText(text, answers, `Reference answer ${index + 1} of set ${name}`))));
-  return make("details", { className: "references", open: matchMedia("(min-width: 60rem)").matches }, make("summary", {}, "Some reference answers"), ...sets);
 }

@@ -12,12 +12,12 @@ async function drawQuestions() {
     const more = await figures();
     if (key !== drawQuestions.key) return;
     drawQuestions.table = questionTable({
-      label: WORDS.Questions, order: "questions", first: SIGN > 0 ? "mean" : "-mean", columns: questionColumns(runs, more),
+      label: WORDS.Questions, order: "questions", first: SIGN > 0 ? "mean" : "-mean", columns: questionColumns(runs, more), runs,
       questions: overview.questions.map((_, question) => question),
     });
     questionsElement.replaceChildren(drawQuestions.table);
     const tools = document.getElementById("questions-tools");
-    tools.replaceChildren(...runsChoice());
+    tools.replaceChildren(...runsChoice(), ...drawQuestions.table.tools);
     offerSaving(drawQuestions.table, { name: WORDS.Questions, place: tools });
   }
   drawQuestions.table?.follow();
@@ -29,18 +29,18 @@ function questionColumns(runs, more) {
   const hasSubjects = overview.questions.some(({ subject }) => subject);
   return [
     { key: "mean", title: "Mean score", value: (question) => of[question].mean, isLowestFirst: true,
-      show: (question) => [make("span", {}, figure(of[question].mean, 3)), levelBar(of[question].mean)] },
-    { key: "spread", title: `Spread of the ${WORDS.runs}`, value: (question) => of[question].spread, show: (question) => figure(of[question].spread, 3), isExtra: true },
+      show: (question) => [make("span", {}, scoreText(of[question].mean)), levelBar(of[question].mean)] },
+    { key: "spread", title: `Spread of the ${WORDS.runs}`, value: (question) => of[question].spread, show: (question) => scoreText(of[question].spread), isExtra: true },
     { key: "discrimination", title: "Discrimination", value: (question) => of[question].discrimination, show: (question) => figure(of[question].discrimination, 2) },
     ...(!overview.has_parts ? [] : [{ key: "missed", title: "Most missed keywords", value: (question) => missed[question][0]?.share ?? null, isWords: true, isExtra: true,
       show: (question) => missed[question].slice(0, N_MISSED).flatMap(({ name, share: of }, index) => [index ? ", " : "", make("bdi", {}, name), ` ${(100 * of).toFixed(0)} %`]) }]),
-    ...(hasSubjects ? [{ key: "subject", title: "Subject", value: (question) => overview.questions[question].subject, show: (question) => make("bdi", {}, overview.questions[question].subject), isText: true, isExtra: true }] : []),
+    ...(hasSubjects ? [{ key: "subject", title: WORDS.Subject, value: (question) => overview.questions[question].subject, show: (question) => make("bdi", {}, overview.questions[question].subject), isText: true, isExtra: true }] : []),
   ];
 }
 
 function levelBar(value) {
   const bar = make("span", { className: "level", ariaHidden: "true" }, make("span", {}));
-  bar.firstChild.style.width = `${100 * Math.min(1, Math.max(0, (value ?? 0) / BEST))}%`;
+  bar.firstChild.style.width = `${100 * Math.min(1, Math.max(0, ((value ?? LOWEST) - LOWEST) / (BEST - LOWEST)))}%`;
   return bar;
 }
 

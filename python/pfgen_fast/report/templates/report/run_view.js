@@ -14,7 +14,7 @@ function runContent(number, more) {
   const parameters = Object.entries(run.parameters);
   const questions = questionTable({
     label: `${WORDS.Questions} of the ${WORDS.run}`, order: "by", first: SIGN > 0 ? "distance" : "-distance", columns: runColumns(number, more),
-    questions: overview.questions.map((_, question) => question).filter((question) => isNumber(run.questions[question]) || isNumber(more.length?.[question][number])),
+    runs: [number], questions: overview.questions.map((_, question) => question).filter((question) => isNumber(run.questions[question]) || overview.states || isNumber(more.length?.[question][number])),
     content: overview.has_answers ? async (question) => ownSamples(await answersTo(question), number, question) : null,
   });
   const folded = (title, ...content) => make("details", { className: "folded" }, make("summary", {}, title), ...content);
@@ -23,15 +23,16 @@ function runContent(number, more) {
     ...standing(number),
     ...(shownDiagnosis?.nodes ?? []),
     ...(overview.has_parts ? answersInWords(number) : []),
+    ...(overview.checklists ? ownLosses(number) : []),
     compareWith(number),
     make("h3", {}, WORDS.Questions),
     questionNote(questions, overview.has_answers
-      ? "“To the median” is the distance of the run’s score to the median of the models (runs without system runs). Spread is the standard deviation over the run’s answers. Select a question to read the sample answers, the worst first."
+      ? `“To the median” is the distance of the ${WORDS.run}’s score to the median of the models${overview.has_parts ? " (runs without system runs). Spread is the standard deviation over the run’s answers" : ""}. Select a ${WORDS.question} to read the answers, the worst first.`
       : "“To the median” is the distance of the model’s score to the median of the models. Select an item to see the scores of all models."),
     questions,
     section("Scores", figuresTable(["Metric", "Mean", `95 % interval over ${WORDS.questions}`], metricLines(number, more), "Scores")),
     ...(run.sets.length ? [folded("Contribution of each reference set", figuresTable(shares, contributions(run), "Contributions of the sets"))] : []),
-    ...(!overview.has_parts ? [] : [folded("Parameters", parameters.length ? smallTable(["Parameter", "Value"], parameters) : make("p", {}, "The run has no config.json."),
+    ...(!overview.has_answers ? [] : [folded("Parameters", parameters.length ? smallTable(["Parameter", "Value"], parameters) : make("p", {}, "The run has no config.json."),
       ...(run.link ? [make("p", {}, make("a", { href: run.link }, "Folder of the run"))] : []))]),
   ];
 }
@@ -92,9 +93,9 @@ function runColumns(number, more) {
     return Object.entries(more.missed[question]).filter(([, counts]) => n && counts[number] >= n / 2).map(([name]) => name);
   };
   return [
-    { key: "score", title: "Score", value: (question) => run.questions[question], show: (question) => figure(run.questions[question], 3), isLowestFirst: true },
+    { key: "score", title: "Score", value: (question) => run.questions[question], show: (question) => scoreText(run.questions[question]), isLowestFirst: true },
     { key: "distance", title: "To the median", value: distance, show: (question) => differenceBar(distance(question), widest), isLowestFirst: true },
-    ...overview.columns.filter(([key]) => key !== "length").map(([key, title]) => plain(key, title, 3)),
+    ...(overview.strata ? [] : overview.columns).filter(([key]) => key !== "length").map(([key, title]) => plain(key, title, 3)),
     ...(overview.has_parts ? answerColumns(plain, missed) : []),
   ];
 }
@@ -112,10 +113,10 @@ function answerColumns(plain, missed) {
 function ownSamples(answers, run, question) {
   const samples = answers.samples.filter((sample) => sample.run === run)
     .sort((a, b) => (a.score === null) - (b.score === null) || a.score - b.score || a.number - b.number);
-  const all = make("p", {}, make("a", { href: addressOf({ run: null, question, sample: null, compare: null }) }, "The answers of all runs"));
-  return [legend(), ...samples.map((sample) => {
-    const name = `Sample ${sample.number + 1}`;
-    return sampleElement(sample, answers, [make("b", {}, `${name}: ${figure(sample.score, 4)}`)], name);
+  const all = make("p", {}, make("a", { href: addressOf({ run: null, question, sample: null, compare: null }) }, `The answers of all ${WORDS.runs}`));
+  return [legend(answers), ...samples.map((sample) => {
+    const name = `${overview.has_parts ? "Sample" : "Answer"} ${sample.number + 1}`;
+    return sampleElement(sample, answers, [make("b", {}, `${name}: ${figure(sample.score, overview.digits)}`)], name);
   }), all];
 }
 

@@ -74,14 +74,14 @@ function hitsIn(line, question, wanted, runs) {
   let place = 0;
   for (const [index, run] of (line.runs ?? []).entries()) {
     for (const number of line.numbers[index]) {
-      if (runs.has(run)) hits.push(...hitIn(line.texts[place], wanted, { run, question, number, score: line.score[place] }));
+      if (runs.has(run)) hits.push(...searchedTexts(line, place).flatMap((text) => hitIn(text, wanted, { run, question, number, score: line.score[place] })));
       place++;
     }
   }
   return hits;
 }
 
-/** The first match in an answer, as a list. */
+/** The first match in a text, as a list. */
 function hitIn(text, wanted, of) {
   const match = wanted.exec(text);
   return match ? [{ ...of, at: match.index, length: match[0].length, text }] : [];

@@ -22,10 +22,10 @@ async function drawSubjects(element, shown) {
   const lines = shown.map((run) => [make("a", { href: addressOf({ ...NOTHING_OPEN, run }) }, overview.runs[run].name), ...subjects.map(([, questions]) => {
     const interval = ownInterval(run, "average", average, questions);
     if (isSmall(questions)) return make("span", { className: "quiet" }, figure(interval.mean, 2));
-    const digits = interval.ends ? bearingDigits((interval.ends[1] - interval.ends[0]) / 2) : 4;
+    const digits = interval.ends ? bearingDigits((interval.ends[1] - interval.ends[0]) / 2) : overview.digits;
     return `${figure(interval.mean, digits)} ${spreadText(interval, digits)}`;
   })]);
-  element.replaceChildren(figuresTable(heads, lines, "Scores by subject"));
+  element.replaceChildren(figuresTable(heads, lines, `Table of scores by ${WORDS.subject}`));
 }
 
 if (subjects.length) {
