@@ -76,6 +76,7 @@ function comparedItem(compared, run, index, sentence) {
   symbol.style.color = LOOKS[index].color;
   return make("li", {}, symbol, " ", make("b", {}, LETTERS[index]), " ",
     make("a", { href: addressOf({ run, compare: null, question: null, sample: null }) }, make("bdi", {}, overview.runs[run].name)),
+    trialsText(overview.runs[run]) && ` · ${trialsText(overview.runs[run])}`,
     ...(index ? [" · ", make("b", {}, sentence)] : [" · baseline"]),
     make("span", { className: "quiet" }, ...(index ? change("make it A", [run, ...others]) : []), ...(others.length > 1 ? change("remove", others) : [])));
 }

@@ -52,8 +52,11 @@ function referenceOf(asked, more) {
   if (asked === "published" && more.published) return { name: "the median", at: (question) => named(more.published.rows[question]) };
   if (!rankedRuns.length) return null;
   medianFigures ??= overview.questions.map((_, question) => {
-    const rows = rankedRuns.map((other) => lossFigures(more, question, other)).filter(Boolean);
-    return rows.length ? named(FIGURES.map((name) => median(rows.map((row) => row[name])))) : null;
+    const runs = rankedRuns.filter((other) => lossFigures(more, question, other));
+    return runs.length ? named(FIGURES.map((name) => {
+      const sorted = Float64Array.from(runs, (other) => more[name === "score" ? "average" : name][question][other]).sort();
+      return (sorted[(runs.length - 1) >> 1] + sorted[runs.length >> 1]) / 2;
+    })) : null;
   });
   return { name: "the median", at: (question) => medianFigures[question] };
 }
@@ -132,7 +135,8 @@ function diagnosisParts(number, more) {
     cause = state.cause;
     answers.replaceChildren(...(cause ? answersOfCause(cause, diagnosis, number) : []));
   };
-  return { nodes: [sentence, make("p", { className: "tools" }, make("label", {}, "Against ", choice)), chart, answers, keywords], follow };
+  const note = make("p", { className: "quiet on-screen" }, "Points of the score, and the number of sample answers with each cause. Select a bar to read its answers.");
+  return { nodes: [sentence, make("p", { className: "tools" }, make("label", {}, "Against ", choice)), chart, note, answers, keywords], follow };
 }
 
 /** The causes that are bars, the largest loss first, and the rest last. */

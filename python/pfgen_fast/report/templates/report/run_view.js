@@ -50,7 +50,7 @@ function standing(number) {
   const run = overview.runs[number];
   const isRanked = run.rank !== null;
   const nRanked = overview.runs.filter(({ rank }) => rank !== null).length;
-  const range = !run.ranks || nRanked < 2 ? "" : `, between ${run.ranks[0]} and ${run.ranks[1]}`;
+  const range = !run.ranks || run.ranks[0] === run.ranks[1] ? "" : `, between ${run.ranks[0]} and ${run.ranks[1]}`;
   const place = isRanked ? `Rank ${run.rank} of ${nRanked}${range}` : `Not ranked: ${run.medal ? "a system run" : "the run has no score"}`;
   const nAnswered = run.questions.filter(isNumber).length;
   const byDistance = overview.questions.map((_, question) => [distanceTo(number)(question), question])
