@@ -36,9 +36,8 @@ function comparisonContent(compared, more) {
     ...parts.nodes(meansOf(compared, more)),
     make("details", { className: "folded" }, make("summary", {}, "Figures"),
       figuresTable(...comparedFigures(compared, more), `Figures of the ${WORDS.runs}`),
-      make("p", { className: "quiet" }, (nOthers > 1
-        ? `A line shows a ${WORDS.run}’s means, and below them by how much A is above them, with 95 % intervals (${test}) over the ${WORDS.questions} that both ${WORDS.runs} have. The ${nOthers} comparisons of each metric are corrected together by Holm.`
-        : `Means over the ${WORDS.questions} that both ${WORDS.runs} have, and the 95 % interval of their difference (${test}): how far it could move with other ${WORDS.questions} of this kind.`) + " The terminal’s compare decides in the same way.")),
+      make("p", { className: "quiet" }, `Means over the ${WORDS.questions} that both ${WORDS.runs} have, and the 95 % interval of their difference (${test}): how far it could move with other ${WORDS.questions} of this kind.`
+        + `${nOthers > 1 ? ` The ${nOthers} comparisons of each metric are corrected together by Holm.` : ""} The terminal’s compare decides in the same way.`)),
   ];
 }
 
@@ -81,37 +80,27 @@ function comparedItem(compared, run, index, sentence) {
     make("span", { className: "quiet" }, ...(index ? change("make it A", [run, ...others]) : []), ...(others.length > 1 ? change("remove", others) : [])));
 }
 
-/** The heads and lines of the table of figures: a line for each metric of two runs, or for each of several runs. */
+/** The heads and lines of the table of figures: a line for each metric and other run. */
 function comparedFigures(compared, more) {
-  const metrics = ["average", ...Object.keys(METRICS)].map((metric) => comparedMetric(metric, compared, more[metric]));
-  if (compared.length === 2) {
-    return [["Metric", "A", "B", "A - B", "95 % interval of A - B"], metrics.map(({ name, ofA, found: [cells] }) => [name, ofA, ...cells])];
-  }
-  return [[WORDS.Run, ...metrics.map(({ name }) => name)], [
-    ["A", ...metrics.map(({ ofA }) => ofA)],
-    ...compared.slice(1).map((_, index) => [LETTERS[index + 1], ...metrics.map(({ found }) => {
-      const [value, difference, interval] = found[index];
-      return `${value}\n${difference} (${interval})`;
-    })]),
-  ]];
+  const [baseline, ...others] = compared;
+  const [name, other] = others.length > 1 ? [WORDS.Run, WORDS.run] : ["B", "B"];
+  const lines = ["average", ...Object.keys(METRICS)].flatMap((metric) => {
+    const digits = digitsOf(metric);
+    const found = decisions(compared, metric, more[metric]);
+    return others.map((run, index) => [
+      `${METRICS[metric] ?? WORDS.score}${others.length > 1 ? ` · ${LETTERS[index + 1]}` : ""}`,
+      ...[baseline, run].map((shown) => figure(sharedMean(shown, [baseline, run], metric, more[metric]), digits)),
+      signed(found[index].mean, digits), rangeText(found[index].ends, digits, signed),
+    ]);
+  });
+  return [["Metric", "A", name, `A - ${other}`, `95 % interval of A - ${other}`], lines];
 }
 
-/** A metric of the runs in words; a run without left-out questions has the figures of its own view, which are sums of rounded figures. */
-function comparedMetric(metric, compared, scores) {
-  const digits = digitsOf(metric);
-  const [baseline, ...others] = compared;
-  const have = (...runs) => (ofRuns) => runs.every((run) => isNumber(ofRuns[run]));
-  const shown = (run, isShared) => {
-    const isWhole = scores.every((ofRuns) => isShared(ofRuns) || !isNumber(ofRuns[run]));
-    const shared = scores.flatMap((ofRuns, question) => isShared(ofRuns) ? [question] : []);
-    return figure(isWhole ? overview.runs[run][metric === "average" ? "score" : metric] : ownInterval(run, metric, scores, shared).mean, digits);
-  };
-  const found = decisions(compared, metric, scores);
-  return {
-    name: METRICS[metric] ?? WORDS.score,
-    ofA: shown(baseline, have(...compared)),
-    found: others.map((run, index) => [shown(run, have(baseline, run)), signed(found[index].mean, digits), rangeText(found[index].ends, digits, signed)]),
-  };
+/** The mean of a run over the questions that some runs have; without left-out questions that of its own view, a sum of rounded figures. */
+function sharedMean(run, runs, metric, scores) {
+  const shared = scores.flatMap((ofRuns, question) => runs.every((other) => isNumber(ofRuns[other])) ? [question] : []);
+  const isWhole = shared.length === scores.filter((ofRuns) => isNumber(ofRuns[run])).length;
+  return isWhole ? overview.runs[run][metric === "average" ? "score" : metric] : ownInterval(run, metric, scores, shared).mean;
 }
 
 // ---- A pair, and which of its questions are brushed
@@ -169,7 +158,7 @@ function brushParts(compared, pair, scores) {
   });
   const plot = make("div", { className: "plot square" });
   const list = make("div", { className: overview.has_answers ? "brushed" : "brushed names" });
-  const title = make("h3", {});
+  const title = make("h3", { ariaLive: "polite" });
   const buttons = [...pair.sides].filter(([key, side]) => key !== ":equal" || side.questions.length).map(([key, { title: name, questions: { length } }]) => {
     const button = make("button", { type: "button" }, `${name}: ${counted(length)}`);
     button.addEventListener("click", () => goFilters({ brush: state.filters.get("brush") === key ? "" : key }));

@@ -63,9 +63,9 @@ function mergedSamples(samples) {
   const byText = new Map();
   const sorted = samples.toSorted((p, q) => (p.score === null) - (q.score === null) || SIGN * (q.score - p.score) || p.number - q.number);
   for (const sample of sorted) {
-    const before = byText.get(sample.text);
-    if (before && before.length === sample.length) before.n++;
-    else byText.set(sample.text, { ...sample, n: 1, units: unitsOf(sample.text) });
+    const key = sample.length === null ? sample.number : `${sample.length} ${sample.score} ${sample.text}`;
+    if (byText.has(key)) byText.get(key).n++;
+    else byText.set(key, { ...sample, n: 1, units: unitsOf(sample.text) });
   }
   return [...byText.values()];
 }
@@ -109,7 +109,7 @@ function changedText(text, answers, changed, tag, label) {
     return nodes;
   };
   addLongText(element, points.length, N_AT_ONCE, parts, () => {
-    if (!points.length) element.append(make("span", { className: "quiet" }, text.length ? "not shown" : "empty answer"));
+    if (!points.length) element.append(make("span", { className: "quiet" }, text.length === null ? "The run holds no text of this answer." : text.length ? "not shown" : "empty answer"));
     if (text.length > overview.n_shown) element.append(make("span", { className: "quiet" }, ` … ${counted(text.length - overview.n_shown)} more characters`));
   });
   return element;
