@@ -35,7 +35,7 @@ from pfgen_fast.report import ReportRun, write_readme, write_report
 from pfgen_fast.report.safe_runs import check_run
 from pfgen_fast.rewards.reward import shape_of
 from pfgen_fast.runs.aggregation import evaluate
-from pfgen_fast.runs.leaderboard import rank, to_csv, to_json, to_markdown
+from pfgen_fast.runs.leaderboard import Leaderboard, rank, to_published
 from pfgen_fast.runs.run_result import read_result
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs, pack_trials
@@ -157,7 +157,7 @@ def show_result(path: Path) -> None:
     shown = ReportRun(str(path), None, read_result(path))
     check_run(shown, SUITE)
     entries = rank([path])
-    assert all(write(entries) for write in (to_markdown, to_json, to_csv))
+    assert all(write(entries) for write in (to_published, Leaderboard.to_json, Leaderboard.to_csv))
     write_readme(shown, SUITE, path.with_name("README.md"))
     write_report([shown], SUITE, path.with_name("report.html"))
 

@@ -6,7 +6,8 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.base.table import LEAST, READABLE, Column, Html, Table, bearing_digits, figure, width_of
+from pfgen_fast.base.table import READABLE, Column, Html, Table, bearing_digits, figure
+from pfgen_fast.base.text_width import LEAST, width_of
 from rich.cells import cell_len
 
 COLUMNS = (

@@ -17,6 +17,7 @@ from makers.runs import make_run, trial_lines, write_small_suite
 from makers.suite_files import forge_question
 from pfgen_fast import Scorer
 from pfgen_fast.base.mean_interval import mean_interval
+from pfgen_fast.runs.checkout import run_name
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
@@ -35,18 +36,19 @@ def runs(tmp_path, mini):
 def test_score_writes_results_and_skips_what_is_current(call, runs):
     code, out, _ = call("score", "--suite", "mini", runs / "**" / "go*", runs / "worse")
     assert code == 0
-    assert [line.split()[-1] for line in out.splitlines()[1:3]] == [str(runs / "good"), str(runs / "worse")]
+    names = run_name(runs / "good"), run_name(runs / "worse")
+    assert [line.split()[:2] for line in out.splitlines()[1:3]] == [[names[0], "3"], [names[1], "2"]]
     before = {path: path.stat().st_mtime_ns for path in runs.rglob("result.json")}
     assert len(before) == 2
     interval = mean_interval(rank(find_results([runs / "good"]))[0].question_scores)
     assert f" ±{interval.half_width:.4f} " in out
     code, out, _ = call("score", "--suite", "mini", runs)
-    assert len([line for line in out.splitlines() if line.endswith("(up to date)")]) == 2
+    assert "2 runs: up to date\n" in out
     assert f" ±{interval.half_width:.4f} " in out
     assert {path: path.stat().st_mtime_ns for path in runs.rglob("result.json")} == before
     (runs / "good/config.json").write_text('{"model": "me/better"}')
     _, out, _ = call("score", "--suite", "mini", runs)
-    assert f"{runs / 'good'}  (replaces a result: config.json (model, mode) changed)\n" in out
+    assert "1 run: replaces a result: config.json (model, mode) changed\n1 run: up to date\n" in out
 
 
 def test_score_says_why_a_result_is_replaced(call, runs):
@@ -95,7 +97,7 @@ def test_a_bad_run_is_named_and_the_others_are_done(call, runs, mini, name, cont
     assert str(bad / name) in err
     assert message in err
     assert len(err.splitlines()) == 1
-    assert len(out.splitlines()) == 6  # the heads, two runs, what ± means, their suite and signature
+    assert len(out.splitlines()) == 5  # the heads, two runs, what ± means, and their suite
     assert (bad / "result.json").read_bytes() == b"as it was"
 
 
@@ -130,7 +132,10 @@ def test_a_full_disk_keeps_the_old_result(runs, mini):
 def test_leaderboard_in_all_formats(call, runs):
     assert call("leaderboard", runs)[0] == 2  # nothing scored yet
     call("score", "--suite", "mini", runs)
-    _, markdown, _ = call("leaderboard", runs)
+    text = call("leaderboard", runs)[1].splitlines()
+    assert [line.split()[:4] for line in text[1:3]] == [["1", "💬", "me/good", "3"], ["2", "🟢", "me/worse", "2"]]
+    assert "| 1 | 💬 me/good | 3 | " in call("leaderboard", runs, "--format", "markdown")[1]
+    _, markdown, _ = call("leaderboard", runs, "--format", "published")
     rows = markdown.splitlines()
     assert "<code>1</code>" in rows[2]
     assert "💬 me/good" in rows[2]

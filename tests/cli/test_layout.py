@@ -12,7 +12,7 @@ from makers.fault_server import answering, echo, refusing, serving
 from makers.runs import make_varied_runs, write_small_suite
 from makers.terminal import on_terminal
 from pfgen_fast import cli
-from pfgen_fast.base import table as layout
+from pfgen_fast.base import text_width as layout
 from pfgen_fast.cli import progress
 from pfgen_fast.cli.app import print_line, warn
 from pfgen_fast.generation.events import Trouble

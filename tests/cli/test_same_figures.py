@@ -40,7 +40,7 @@ def checkout(tmp_path_factory, mini, varied):
 
 
 @pytest.fixture
-def shown(call, checkout, tmp_path, monkeypatch):
+def shown(call, checkout, tmp_path):
     """What each command shows of the runs, by their names."""
     code, _, err = call("score", "-s", "mini", checkout / "result", checkout / "data")
     assert code == 0, err
@@ -50,7 +50,6 @@ def shown(call, checkout, tmp_path, monkeypatch):
     scored = json.loads(call("score", "-s", "mini", checkout / "result", checkout / "data", "--json")[1])
     rows = json.loads(call("leaderboard", checkout / "result", "--json")[1])
     names = {row["run"]: row["run"].removeprefix(f"{checkout}/").removeprefix("result/") for row in rows}
-    monkeypatch.setattr("pfgen_fast.cli.look.leaderboard.Leaderboard.is_printed", True)
     return {
         "score": {names[row["run"]]: row for row in scored},
         "page": page,
@@ -78,7 +77,7 @@ def test_a_run_has_the_same_rank_and_the_same_range_everywhere_and_a_yardstick_h
     del rank_ranges["data"]  # the yardstick
     assert rank_ranges == {name: ranges[name] for name in rank_ranges}
     lines = [line.split() for line in shown["table"].splitlines()[1:9]]
-    texts = [text for rank, _, _, _, _, text, *_ in lines if rank != "–"]
+    texts = [text for rank, _, _, _, _, _, text, *_ in lines if rank != "–"]
     expected = [str(low) if low == high else f"{low}–{high}" for low, high in ranges.values()]
     assert texts == expected
 

@@ -26,19 +26,17 @@ def scores(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path, monkeypatch):
+def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path):
     board = leaderboard(scores)
     names = [part.model for part in board]
-    code, markdown, err = call("leaderboard", scores)
+    code, markdown, err = call("leaderboard", scores, "-f", "markdown")
     assert (code, markdown) == (0, board.to_markdown())
     assert "note: ranked on the 7 of 8 items for which all 3 models have a score" in err
     rows = list(csv.DictReader(io.StringIO(call("leaderboard", scores, "-f", "csv")[1])))
     assert [(row["model"], float(row["score"])) for row in rows] == [(part.model, part.score.mean) for part in board]
     document = json.loads(call("leaderboard", scores, "--json", "-q")[1])
     assert [model["score_low"] for model in document["models"]] == [part.score.low for part in board]
-    with monkeypatch.context() as patch:
-        patch.setattr("pfgen_fast.cli.look.leaderboard.Leaderboard.is_printed", True)
-        code, printed, _ = call("leaderboard", scores)
+    code, printed, _ = call("leaderboard", scores)
     assert [line.split()[1] for line in printed.splitlines()[1:4]] == names
     assert "the ranks that chance allows, at 95 % (paired t-tests against all other models, " in printed
     readme = tmp_path / "README.md"
@@ -53,6 +51,7 @@ def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path, monk
     ("arguments", "message"),
     [
         (("SCORES", "varied"), "varied: not a table of scores, while"),
+        (("SCORES", "--format", "published"), "this layout is for runs; expected markdown, text or csv"),
         (("SCORES", "--published"), "no such option for tables; it is for runs: --published"),
         (("SCORES", "--metric", "scor"), "unknown metric 'scor'; expected one of score; did you mean 'score'?"),
         (("SCORES", "--models", "org/z"), "unknown model 'org/z'"),
@@ -68,10 +67,8 @@ def test_options_that_do_not_fit_are_refused(call, scores, arguments, message):
     assert message in err
 
 
-def test_subjects_of_a_table_are_a_second_table(call, scores, tmp_path, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr("pfgen_fast.cli.look.leaderboard.Leaderboard.is_printed", True)
-        code, printed, _ = call("leaderboard", scores, "--by-subject")
+def test_subjects_of_a_table_are_a_second_table(call, scores, tmp_path):
+    code, printed, _ = call("leaderboard", scores, "--by-subject")
     assert code == 0
     assert printed.split("\n\n")[1].splitlines()[0].split("  ")[0] == "model"
     assert "subjects with fewer than 6 items, about which a score tells little: art (3), maths (3), law (1)" in printed
@@ -106,7 +103,8 @@ def test_subjects_of_runs_are_the_categories_of_their_questions(call, mini, tmp_
     rows = list(csv.DictReader(io.StringIO(call("leaderboard", *arguments, "-f", "csv")[1])))
     assert float(rows[0]["subject_technology"]) == document[0]["subjects"]["technology"]["score"]
     assert "subjects" not in rows[0]
-    assert "| technology (2) |" in call("leaderboard", *arguments)[1]
+    for form, head in (("text", "  technology (2)"), ("published", "| technology (2) |")):
+        assert head in call("leaderboard", *arguments, "-f", form)[1]
     code, out, _ = call("score", tmp_path / "runs/org/m0/abc", "--suite", "mini", "--by-subject")
     assert "technology          2" in out
     assert "–: no interval, because a subject has one of the questions, or the same score for all" in out

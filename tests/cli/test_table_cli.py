@@ -48,29 +48,29 @@ def test_a_table_is_scored_by_model_without_any_option(call, tmp_path, monkeypat
     code, out, err = call("score", "in.csv")
     columns = "answers from 'response', questions from 'Prompt', models from 'Model'"
     assert (code, err.splitlines()[0]) == (0, f"note: read {columns}; suite mini, which has these questions")
-    assert err.splitlines()[1].startswith("note: the models have answers to different questions")
-    assert [line.split()[0] for line in out.splitlines()[:3]] == ["model", "a", "b"]
+    assert "\nthe models have answers to different questions, so their means" in out
+    assert [line.split()[:2] for line in out.splitlines()[:3]] == [["rank", "model"], ["1", "a"], ["2", "b"]]
     assert sorted(os.listdir(tmp_path)) == ["in.csv", "in.jsonl"]
     assert (call("score", "in.jsonl")[1], call("score", "in.csv", "--suite", "mini")[1]) == (out, out)
     Path("as-many.jsonl").write_text(lines[0] + lines[2], encoding="utf-8")
-    assert "answers to different questions" in call("score", "as-many.jsonl")[2]
+    assert "answers to different questions" in call("score", "as-many.jsonl")[1]
 
     (record,) = json.loads(call("score", "in.csv", "--json")[1])
     scores = scorer.score([row[1] for row in ANSWERS], [row[2] for row in ANSWERS])
     expected = mean_interval(scores.average[1:])
     first, second = record["models"]
     assert (first["score"], first["score_high"]) == pytest.approx((expected.mean, expected.high))
-    assert (first["model"], first["num_questions"]) == ("a", 2)
-    assert first["fluency"] == pytest.approx(scores.fluency[1:].mean())
+    assert (first["model"], first["num_items"], first["rank_low"]) == ("a", 2, None)
+    assert first["metrics"]["fluency"] == pytest.approx(scores.fluency[1:].mean())
     assert (second["score"], second["score_low"], record["output"]) == (pytest.approx(scores.average[0]), None, None)
-    assert call("score", "in.csv", "-o", "out.csv")[1].startswith("3 rows scored: out.csv\n")
+    assert call("score", "in.csv", "-o", "out.csv")[1] == f"3 rows scored: out.csv\n{out}"
 
 
 def test_a_file_of_answers_of_one_model_with_the_keys_of_trials_stays_a_run(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [{"model": model, "question": question, "answer": text} for model, question, text in ANSWERS]
     Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    assert "\na " in call("score", "in.jsonl")[1]
+    assert " 1  a " in call("score", "in.jsonl")[1]
     for row in rows:
         del row["model"]
     Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -114,7 +114,7 @@ def test_a_table_on_stdin_has_the_format_that_is_named(call, table, monkeypatch,
 
     code, out, err = scored(content, *COLUMNS[2:], "-o", "out.csv")
     assert (code, err, out.splitlines()[0]) == (0, "", "1 row scored: out.csv")
-    assert "     1        1\n" in scored(content.replace("my answer", "answer"))[1]
+    assert f"   1  stdin.{kind} " in scored(content.replace("my answer", "answer"))[1]
     code, _, err = scored(content.replace("Q07", "Q98"), *COLUMNS[2:])
     assert (code, f"stdin.{kind}, line 2, column 'question': unknown question 'Q98'" in err) == (2, True)
     assert "--input-format is for a table on stdin" in call("score", table, "--input-format", "csv")[2]
@@ -125,7 +125,7 @@ def test_a_missing_answer_names_the_option_for_it(call, tmp_path):
     code, _, err = call("score", tmp_path / "in.jsonl", "-s", "mini")
     assert code == 2
     assert err.rstrip().endswith('not NoneType; nulls="null" (--nulls) gives such rows null scores')
-    assert call("score", tmp_path / "in.jsonl", "-s", "mini", "--nulls")[0] == 0
+    assert "in.jsonl: no answer has a score\n" in call("score", tmp_path / "in.jsonl", "-s", "mini", "--nulls")[2]
 
 
 def test_a_suite_that_is_found_need_not_be_typed(call, table, tmp_path, mini):

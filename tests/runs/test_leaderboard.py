@@ -13,7 +13,7 @@ from makers.reported import made_result
 from makers.runs import make_varied_runs
 from pfgen_fast import Suite, TrialsError
 from pfgen_fast.cli.score.score import print_outcomes
-from pfgen_fast.runs.leaderboard import find_results, rank, to_markdown, update_markdown
+from pfgen_fast.runs.leaderboard import find_results, rank, to_published, update_markdown
 from pfgen_fast.runs.run_result import read_result
 from pfgen_fast.runs.run_scorer import Outcome
 from pfgen_fast.runs.trials import RunFolder
@@ -37,7 +37,7 @@ def write_result(path: Path, model: str, *, score: float = 0.5, shares: Sequence
 @pytest.mark.parametrize(("run", "shares", "expected"), NEAR_A_TIE, ids=[row[0] for row in NEAR_A_TIE])
 def test_the_figures_of_a_leaderboard_are_the_published_ones_on_every_python(call, tmp_path, run, shares, expected):
     write_result(tmp_path / run / "result.json", run, shares=shares)
-    assert call("leaderboard", tmp_path)[1].splitlines()[2].count(f"<code>{expected}</code>") == 2
+    assert call("leaderboard", tmp_path, "-f", "published")[1].count(f"<code>{expected}</code>") == 2
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_the_table_of_score_shows_the_figures_of_the_leaderboard(capsys, tmp_pat
     write_result(path, "me", shares=(0.02162, 0.26802, 0.17674, 0.17212))
     outcome = Outcome(RunFolder(tmp_path, None), "scored", path, read_result(path).summary())
     print_outcomes([outcome], quiet=False)
-    assert capsys.readouterr().out.split("\n")[1].split()[2:4] == ["0.638", "0.638"]
+    assert capsys.readouterr().out.split("\n")[1].split()[5:7] == ["0.638", "0.638"]
 
 
 @pytest.mark.slow
@@ -141,7 +141,7 @@ def test_an_update_of_the_published_table_changes_no_byte(call, tmp_path, monkey
 @published.needs_published_runs
 def test_the_published_figures_make_the_published_rows(tmp_path, monkeypatch):
     monkeypatch.chdir(published.FOLDER)
-    lines = to_markdown(rank(find_results(["result"]))).splitlines()
+    lines = to_published(rank(find_results(["result"]))).splitlines()
     assert lines[2] == (
         "| <code>N/A</code> | <code>1.0501 (±0.0000/√1)</code> "
         "| <code>[👑 system/ground-truth](result/system/ground-truth/README.md)</code> "
@@ -157,7 +157,7 @@ def test_the_published_figures_make_the_published_rows(tmp_path, monkeypatch):
 def test_links_of_a_table_lead_from_its_file_and_an_update_follows_a_link(call, tmp_path):
     write_result(tmp_path / "runs/1/result.json", "a")
     (tmp_path / "tables").mkdir()
-    assert call("leaderboard", tmp_path / "runs", "-o", tmp_path / "tables/table.md")[0] == 0
+    assert call("leaderboard", tmp_path / "runs", "-f", "published", "-o", tmp_path / "tables/table.md")[0] == 0
     assert "](../runs/1/README.md)" in (tmp_path / "tables/table.md").read_text()
     (tmp_path / "real.md").write_text("<!-- leaderboard --><!-- /leaderboard -->")
     (tmp_path / "README.md").symlink_to("real.md")

@@ -82,7 +82,7 @@ def test_figures_that_neither_sum_gives_are_named(call, both_sums):
 
 def test_a_named_sum_is_the_one_that_is_used(call, both_sums):
     run, results = both_sums
-    assert "(up to date)" in call("score", "--suite", "mini", run)[1]
+    assert "1 run: up to date" in call("score", "--suite", "mini", run)[1]
     assert call("score", "--suite", "mini", run, "--force", "--float-sum", "compensated")[0] == 0
     assert (run / "result.json").read_bytes() == results["compensated"]
 

@@ -83,7 +83,7 @@ def run(tmp_path, mini):
 def test_a_score_on_some_questions_is_printed_and_replaces_no_result(call, run, tmp_path, monkeypatch):
     code, out, err = call("score", "--suite", "mini", run, "--questions", "Q02, Q07", "--questions", "Q0[34]")
     assert code == 0
-    assert out.splitlines()[1].endswith(f"  {run}  (4 of 8 questions)")
+    assert "\n1 run: 4 of 8 questions\n" in out
     assert err == (
         "note: a score of some questions is not a result of the suite, so it is only printed; --output writes it\n"
     )
@@ -102,7 +102,7 @@ def test_a_score_on_some_questions_is_written_elsewhere_and_never_up_to_date(cal
     monkeypatch.chdir(tmp_path)
     command = ("score", "--suite", "mini", "run", "--output", "out")
     for _ in range(2):
-        assert "(3 of 8 questions)" in call(*command, "--limit", "3")[1]
+        assert "1 run: 3 of 8 questions" in call(*command, "--limit", "3")[1]
     written = json.loads((tmp_path / "out/run/result.json").read_bytes())
     assert list(written["questions"]) == ["Q01", "Q02", "Q03"]
     assert written["metadata_hash"] == Suite.load("mini").only(limit=3).metadata_hash

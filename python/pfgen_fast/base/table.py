@@ -10,17 +10,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import product
 from typing import Any, Literal, TypeVar
-from unicodedata import category, east_asian_width
 
 from .errors import optional
+from .text_width import LEAST, padded, told_apart, width_of
 from .untrusted_text import csv_text, html_text, in_one_line, json_text, markdown_table
 
 T = TypeVar("T")
-
-LEAST = 12
-"""The least width of a shortened text, so that different texts still look different."""
 
 READABLE = 24
 """The width of a shortened text below which optional columns are left out first."""
@@ -30,6 +27,8 @@ NOTHING = "–"
 
 _MOST_CHARACTERS = 80
 _MOST_ROWS_IN_NOTEBOOKS = 20
+_PICTURE_WIDTH = 140
+_BLUE, _ORANGE, _RED, _GREY = "#4a8fdd", "#d97a1e", "#d9534f", "#8c8c8c"  # on white and on black pages
 
 
 class Html(str):
@@ -51,6 +50,9 @@ class Column:
         view: Who sees the column: everyone, only readers (terminal, Markdown, pages), or only files.
         is_optional: Whether a terminal that is too narrow leaves it out.
         is_text: Whether it is aligned to the left; by default if any value is a text.
+        picture: What notebooks draw beside the text: a bar from zero, a bar whose positive values are losses, or an
+            interval of a value with `mean`, `low` and `high`. Values with the same `unit`, if they have one, share an
+            axis; signed intervals have the colour of their sign unless they include zero.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Column:
     view: Literal["all", "readers", "files"] = "all"
     is_optional: bool = False
     is_text: bool | None = None
+    picture: Literal["", "bar", "loss", "interval"] = ""
 
     @property
     def head(self) -> str:
@@ -225,25 +228,70 @@ class Table:
         """The table for notebooks: at most 20 rows, no script, texts as they are."""
         table, to_left = self.for_readers(), self.text_columns()
         heads = "".join(f"<th>{html_text(head)}</th>" for head in self.heads())
+        first = table.rows[:_MOST_ROWS_IN_NOTEBOOKS]
+        pictures = [_pictures(column, [row[place] for row in first]) for place, column in enumerate(table.columns)]
         rows = []
-        for row in islice(table.rows, _MOST_ROWS_IN_NOTEBOOKS):
+        for number, row in enumerate(first):
             cells = []
             for place, (column, value) in enumerate(zip(table.columns, row, strict=True)):
-                style = ' style="text-align:left"' if place in to_left else ""
-                cells.append(f"<td{style}>{value if isinstance(value, Html) else html_text(column.shown(value))}</td>")
+                align = "left" if place in to_left else "right;white-space:nowrap" if column.picture else ""
+                style = f' style="text-align:{align}"' if align else ""
+                text = value if isinstance(value, Html) else html_text(column.shown(value))
+                cells.append(f"<td{style}>{pictures[place][number]}{text}</td>")
             rows.append(f"<tr>{''.join(cells)}</tr>")
         n_more = len(self.rows) - _MOST_ROWS_IN_NOTEBOOKS
         more = f"<p>{n_more:,} more rows</p>" if n_more > 0 else ""
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
 
 
+def _pictures(column: Column, values: Sequence[Any]) -> list[str]:
+    """A picture for each value of a column, as inline SVG; empty texts if the column or the value has no picture."""
+    spans: dict[int, tuple[str, float, float, float]] = {}
+    axes: dict[str, list[float]] = {}
+    for number, value in enumerate(values if column.picture else ()):
+        unit, mean = getattr(value, "unit", ""), getattr(value, "mean", value)
+        if mean is not None and math.isfinite(mean):
+            zero = [0.0] if column.is_signed or column.picture != "interval" else []
+            ends = zero if column.picture != "interval" else [value.low, value.high]
+            known = [end for end in (mean, *ends) if end is not None]
+            spans[number] = unit, min(known), mean, max(known)
+            axes.setdefault(unit, zero).extend(known)
+    return [
+        _picture(column, *spans[number][1:], axes[spans[number][0]]) if number in spans else ""
+        for number in range(len(values))
+    ]
+
+
+def _picture(column: Column, low: float, mean: float, high: float, axis: Sequence[float]) -> str:
+    """A value on an axis with all of these values; a line marks zero."""
+    start, end = min(axis), max(axis)
+    left, middle, right, zero = (
+        4 + (_PICTURE_WIDTH - 8) * (value - start) / ((end - start) or 1) for value in (low, mean, high, 0.0)
+    )
+    is_interval, colour = column.picture == "interval", _BLUE
+    if column.picture == "loss":
+        colour = _RED if mean > 0 else _BLUE
+    elif column.is_signed:
+        colour = _BLUE if low > 0 else _ORANGE if high < 0 else _GREY
+    marks = f'<path d="M{left:.1f} 8H{right:.1f}" stroke="{colour}" stroke-width="{2 if is_interval else 9}"/>'
+    marks += f'<circle cx="{middle:.1f}" cy="8" r="3.5" fill="{colour}"/>' if is_interval else ""
+    marks += f'<path d="M{zero:.1f} 0V16" stroke="{_GREY}"/>' if start <= 0 <= end else ""
+    style = "vertical-align:middle;margin-right:8px"
+    return f'<svg aria-hidden="true" width="{_PICTURE_WIDTH}" height="16" style="{style}">{marks}</svg>'
+
+
 class TableResult(ABC):
-    """A result that notebooks show as a table below some sentences, and that becomes a data frame."""
+    """A result that notebooks show as a table below some sentences, `print` as text, and that becomes a data frame."""
 
     @property
     @abstractmethod
     def table(self) -> Table:
         """The result as a table."""
+
+    @property
+    def shown(self) -> Table:
+        """The table that readers see; by default the whole table."""
+        return self.table
 
     def words(self) -> Sequence[str]:
         """The sentences above the table."""
@@ -259,7 +307,10 @@ class TableResult(ABC):
 
     def _repr_html_(self) -> str:
         words = "".join(f"<p>{html_text(sentence)}</p>" for sentence in self.words())
-        return words + self.table._repr_html_()
+        return words + self.shown._repr_html_()
+
+    def __str__(self) -> str:
+        return "\n".join([*self.words(), *([""] if self.words() else []), self.shown.to_text()])
 
 
 def figure(value: float, digits: int = 4, *, is_signed: bool = False) -> str:
@@ -290,60 +341,6 @@ def bearing_digits(half_width: float | None, most: int = 4) -> int:
     if half_width is None or not 0 < half_width < math.inf:
         return most
     return min(most, max(0, 1 - math.floor(math.log10(half_width))))
-
-
-def width_of(text: str) -> int:
-    """The number of terminal columns of a text; East Asian characters take two columns.
-
-    Example:
-        >>> width_of("ice"), width_of("氷")
-        (3, 2)
-    """
-    return len(text) if text.isascii() else sum(map(_width, text))
-
-
-def _width(character: str) -> int:
-    if category(character) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if east_asian_width(character) in "WF" else 1
-
-
-def padded(text: str, width: int, *, to_left: bool = False) -> str:
-    """Pads a text to a width."""
-    blanks = " " * (width - width_of(text))
-    return text + blanks if to_left else blanks + text
-
-
-def shortened(text: str, width: int | None, *, share_of_end: float = 0.75) -> str:
-    """Shortens a name or path to a width; the ellipsis is near its beginning, because its end is more specific.
-
-    Example:
-        >>> shortened("result/openai/gpt-4o-2024-08-06/5e1e9f4", 25)
-        'result…2024-08-06/5e1e9f4'
-    """
-    if width is None or width_of(text) <= (width := max(width, LEAST)):
-        return text
-    end = beginning(text[::-1], int((width - 1) * share_of_end))[::-1]
-    return f"{beginning(text, width - 1 - width_of(end))}…{end}"
-
-
-def told_apart(names: Sequence[str], width: int | None) -> list[str]:
-    """Shortens names to a width; the ellipsis is in their middle, or where more of the names still differ.
-
-    Example:
-        >>> told_apart(["org/model-7b-instruct-qa", "org/model-7b-instruct-chat"], 18)
-        ['org/model…truct-qa', 'org/model…uct-chat']
-    """
-    candidates = [[shortened(name, width, share_of_end=share) for name in names] for share in (0.5, 0.75, 0.25)]
-    return max(candidates, key=lambda shown: len(set(shown)))  # the first of those with as many different names
-
-
-def beginning(text: str, width: int) -> str:
-    """The longest beginning of a text that fits a width."""
-    n = taken = 0
-    while n < len(text) and (taken := taken + _width(text[n])) <= width:
-        n += 1
-    return text[:n]
 
 
 def _total(widths: Iterator[int]) -> int:

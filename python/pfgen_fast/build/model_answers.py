@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from ..base.errors import BuildError, PfgenError
 from ..base.untrusted_text import counted, did_you_mean, few_names, in_one_line
+from ..runs.items.answer_means import ANSWER_NAMES, MODEL_NAMES, QUESTION_NAMES, usual_column
 from ..suite.questions import Question
 from ..suite.rules import Lengths
 from ..suite.suite import Suite
 from ..suite.suite_reading import CARD_FILES, SAMPLES_FILE, SETTINGS_FILE
 from ..suite.units import Tokenizer
 from ..tables.formats import column_names, table_rows
-from ..tables.model_means import ANSWER_NAMES, MODEL_NAMES, QUESTION_NAMES, usual_column
 from .answer_fit import WORDS, Fit, fit_answers, fit_sentences, mixed_scripts, text_figures
 from .build_config import Config, QuestionConfig
 from .suite_writing import check_place, write_suite

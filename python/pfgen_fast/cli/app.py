@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO, TypeVar
 
 from ..base.errors import PfgenError
-from ..base.table import LEAST, Table, beginning, shortened, width_of
+from ..base.table import Table
+from ..base.text_width import LEAST, beginning, shortened, width_of
 from ..base.untrusted_text import json_text, terminal_text
 from . import commands
 from .parser import Option
@@ -48,6 +49,7 @@ class Exit(enum.IntEnum):
 
 
 Quiet = Annotated[bool, Option(..., "Print errors only.", "--quiet", "-q", group="")]
+Verbose = Annotated[bool, Option(..., "Also print the signature, which has all settings.", "--verbose", "-v", group="")]
 Json = Annotated[bool, Option(..., "Print JSON to stdout.", "--json", group="")]
 
 
@@ -280,29 +282,20 @@ def cut(text: str, width: int | None) -> str:
     return f"{beginning(text, width - 1)}…"
 
 
-def folded(text: str, width: int | None, *, after: str, indent: str = "  ") -> list[str]:
-    """Splits a text into as few lines as fit the width; each line except the last ends with `after`.
+def print_table(table: Table, *, faint: Sequence[bool] = (), skip: int = 0) -> str:
+    """Prints a table, fitted to the terminal, with its head in bold and some rows faint; returns its text.
 
-    Example:
-        >>> folded("sum: naive|orders: 1-10|profile: paper", 24, after="|")
-        ['sum: naive|orders: 1-10|', '  profile: paper']
+    `skip` is the number of rows that were printed before, below the head.
     """
-    first, *parts = text.split(after)
-    lines = [first]
-    for part in parts:
-        if width is None or width_of(f"{lines[-1]}{after}{part}{after}") <= width:
-            lines[-1] += after + part
-        else:
-            lines[-1] += after
-            lines.append(indent + part)
-    return lines
-
-
-def print_table(table: Table) -> None:
-    """Prints a table, fitted to the terminal, with its head in bold."""
-    for number, line in enumerate(table.lines(columns())):
+    styles = ["bold", *("dim" if is_faint else "" for is_faint in faint)]
+    lines = table.lines(columns())
+    for number, line in enumerate(lines):
+        if number < skip + (skip > 0):
+            continue
         text = shown(cut(line, columns()))
-        print_line(text if number else (text, "bold"))
+        style = styles[number] if number < len(styles) else ""
+        print_line((text, style) if style else text)
+    return "\n".join(lines)
 
 
 def print_tables(tables: Iterable[Table]) -> None:

@@ -104,7 +104,7 @@ COMMANDS = {
 """The module and class of each command, in the order of the help; imported when the command is called."""
 
 _HELP = (", ".join(HELP_NAMES), "Print this help.")
-_LAST = ("--quiet", "--json")
+_LAST = ("--quiet", "--verbose", "--json")
 _LEAST_COLUMNS, _MOST_COLUMNS = 50, 100
 _MOST_LEFT_COLUMNS = 30
 _MOST_UNGROUPED = 12

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..base.untrusted_text import counted
-from .app import columns, fitted, folded, print_line, shown
+from .app import fitted, print_line, shown
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
@@ -48,6 +48,9 @@ def fitting_suites(questions: Sequence[str]) -> list[str]:
     ]
 
 
+ABOUT_RANGES = "rank range: the ranks that chance allows, at 95 % ({} against all other {}, corrected by Holm)"
+
+
 def about_interval(over: str) -> str:
     """Explains the ± of a table."""
     return f"±: half of the 95 % interval over {over}"
@@ -58,22 +61,16 @@ def print_origin(suite: Suite | None, signature: str | None = None, *, remark: s
     if suite is not None:
         print_line((fitted("suite: ", suite.name, remark), "dim"))
     if signature is not None:
-        print_signature(signature)
+        print_line((f"signature: {shown(signature)}", "dim"))
 
 
-def print_origins(outcomes: Iterable[Outcome | VerifiedRun]) -> None:
-    """Prints suites and signatures of runs, each once."""
+def print_origins(outcomes: Iterable[Outcome | VerifiedRun], *, verbose: bool = False) -> None:
+    """Prints the suites of runs, each once, if verbose with their signatures."""
     numbers: dict[tuple[Suite, str | None], int] = {}
     for outcome in outcomes:
         if outcome.suite is not None:
-            key = outcome.suite, outcome.signature
+            key = outcome.suite, outcome.signature if verbose else None
             numbers[key] = numbers.get(key, 0) + 1
     for (suite, signature), number in numbers.items():
         remark = f" ({counted(number, 'run')})" if len(numbers) > 1 else ""
         print_origin(suite, signature, remark=remark)
-
-
-def print_signature(signature: str) -> None:
-    """Prints the signature of scores, folded at its separators to fit the terminal."""
-    for line in folded(f"signature: {shown(signature)}", columns(), after="|"):
-        print_line((line, "dim"))

@@ -194,11 +194,12 @@ def sweep_table(measured: Sequence[Measured]) -> Table:
     """A row for each point. Resuming a sweep does not change the rows."""
     columns = [Column(key, form=lambda value: in_one_line(value_text(value))) for key in measured[0].point.values]
     for metric in SCORES:
-        columns.append(Column(metric, form=_interval_text, view="readers"))
+        is_optional = metric != SCORES[0]
+        columns.append(Column(metric, form=_interval_text, view="readers", is_optional=is_optional))
         columns += [Column(name, view="files") for name in (metric, f"{metric}_half_width")]
     columns += [
         Column("n_trials", "trials"),
-        Column("trials_for_interval", f"for ±{HALF_WIDTH:g}"),
+        Column("trials_for_interval", f"for ±{HALF_WIDTH:g}", is_optional=True),
         Column("run", form=lambda path: in_one_line(path, 1000)),
         Column("problems", view="files"),
         Column("signature", view="files"),

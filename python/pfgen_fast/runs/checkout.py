@@ -43,6 +43,11 @@ def run_name(folder: Path) -> str:
     return inside.as_posix().removeprefix("result/").removeprefix("/")
 
 
+def short_name(folder: Path) -> str:
+    """The name of a run, or its path if that is shorter."""
+    return min(folder.as_posix(), run_name(folder), key=len)
+
+
 def suite_of(folder: Path, suite: Suite | None = None) -> Suite:
     """The suite of a run: the given one, or else the suite of the checkout that contains the run."""
     if suite is not None:

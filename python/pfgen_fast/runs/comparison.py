@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from ..base.arrays import Floats
 from ..base.errors import TrialsError
-from ..base.table import Column, Table, TableResult, signed
+from ..base.table import NOTHING, Column, Table, TableResult, signed
 from ..base.untrusted_text import counted, few_names, harmless, in_one_line
+from ..suite.rules import AVERAGE_FIRST
+from .checkout import short_name
 from .items.item_table import ItemScores
 from .statistics.paired_tests import TESTS, Needed, PairedDifference, needed, paired_difference
 from .statistics.verdicts import Verdict, decided, sentence_of_many, sentence_of_pairs, shown_p
@@ -42,6 +45,16 @@ class Difference(Verdict):
     model_b: str
     subject: str | None = None  # subject of the questions; None for all questions
 
+    @property
+    def mean(self) -> float:
+        """The difference, as the mean of its interval."""
+        return self.difference
+
+    @property
+    def unit(self) -> str:
+        """The unit of the difference: that of all scores, of the length, or of a metric of a table."""
+        return "score" if self.metric in AVERAGE_FIRST else self.metric
+
 
 @dataclass(frozen=True)
 class QuestionDifference:
@@ -64,7 +77,7 @@ class PairNeeds(Needed):
     model_b: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(TableResult):
     """The result of `compare`: differences by metric, and by question with the largest first."""
 
@@ -75,6 +88,9 @@ class Comparison(TableResult):
     power: tuple[PairNeeds, ...] = ()  # by pair
     higher_is_better: bool = True  # whether higher values of the first metric are better
     kind: Kind = "models"
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.verdict})"
 
     @property
     def n_pairs(self) -> int:
@@ -94,16 +110,13 @@ class Comparison(TableResult):
     @property
     def verdict(self) -> str:
         """The conclusion in one sentence, about the first metric."""
-        first, item = self.metrics[0], ITEM[self.kind]
+        first = self.metrics[0]
         if self.n_pairs == 1:
-            return first.sentence(higher_is_better=self.higher_is_better, item=item)
+            return first.sentence(higher_is_better=self.higher_is_better, item=ITEM[self.kind])
         rows = [row for row in self.metrics if row.metric == first.metric]
         outcomes = [row.outcome(higher_is_better=self.higher_is_better) for row in rows]
-        lower = "" if self.higher_is_better else " (lower is better)"
-        if self.has_one_a:
-            others = [(row.model_b, outcome) for row, outcome in zip(rows, outcomes, strict=True)]
-            return sentence_of_many(others, MODEL[self.kind]) + lower
-        return sentence_of_pairs([(row.model_a, row.model_b) for row in rows], outcomes) + lower
+        many = sentence_of_many(outcomes, MODEL[self.kind]) if self.has_one_a else sentence_of_pairs(outcomes)
+        return many + ("" if self.higher_is_better else " (lower is better)")
 
     @property
     def method(self) -> str:
@@ -148,18 +161,66 @@ class Comparison(TableResult):
     @property
     def table(self) -> Table:
         """The differences by metric and pair."""
-        metric = Column("metric", form=lambda name: "score" if self.kind == "runs" and name == "average" else name)
-        names: list[Column] = []
-        if self.n_pairs > 1 and self.has_one_a:
-            names = [Column("model_b", f"{MODEL[self.kind]} B", view="readers")]
-        elif self.n_pairs > 1:
-            names = [Column("pair", "A vs B", view="readers")]
-        return _table_of(self.metrics, [metric], names, is_corrected=self.n_in_family > 1)
+        return self._table_of(self.metrics, [Column("metric", form=self._metric_name)])
+
+    @property
+    def shown(self) -> Table:
+        """The same for readers: several pairs have a row each, with the first metric and the other differences."""
+        if self.n_pairs == 1:
+            return self.table
+        rows = [row for row in self.metrics if row.metric == self.metrics[0].metric]
+        table = self._table_of(rows, [])
+        others = {(row.metric, row.model_a, row.model_b): row for row in self.metrics if row.metric != rows[0].metric}
+        metrics = list(dict.fromkeys(metric for metric, _, _ in others))
+        columns = [Column(name, is_optional=True, form=_marked, view="readers") for name in metrics]
+        cells = [
+            [*cells, *(others.get((name, row.model_a, row.model_b)) for name in metrics)]
+            for row, cells in zip(rows, table.rows, strict=True)
+        ]
+        return Table([*table.columns, *columns], cells)
+
+    def _metric_name(self, metric: str) -> str:
+        return "score" if self.kind == "runs" and metric == "average" else metric
 
     @property
     def subject_table(self) -> Table:
         """The differences of two models by subject."""
-        return _table_of(self.subjects, [Column("subject")], [], is_corrected=True)
+        return self._table_of(self.subjects, [Column("subject")])
+
+    def _table_of(self, rows: Sequence[Difference], first: Sequence[Column]) -> Table:
+        """A table of differences; the first columns say what each row is about."""
+        digits = max((row.digits for row in rows), default=4) if {row.test for row in rows} == {"Tango"} else 4
+        name: Callable[[str], str] | None = None
+        if self.kind == "runs":
+            names = {path: short_name(Path(path)) for row in rows for path in (row.model_a, row.model_b)}
+            name = names.__getitem__ if len({*names.values()}) == len(names) else None
+
+        def ends(row: Difference) -> str:
+            low, high = (end if end is None else signed(end, digits) for end in (row.low, row.high))
+            return NOTHING if low is None else f"{low} to {high}"
+
+        is_corrected, noun = any(row.n_in_family > 1 for row in rows), MODEL[self.kind]
+        views: Sequence[Literal["files", "all"]] = "files", "all"
+        columns = [
+            *first,
+            Column("model_a", f"{noun} A", view=views[not self.has_one_a], form=name),
+            Column("model_b", f"{noun} B", view=views[self.n_pairs > 1], form=name),
+            Column("a", "A", digits, is_optional=self.n_pairs > 1),
+            Column("b", "B", digits, is_optional=not self.has_one_a),
+            Column("difference", "A - B", digits, is_signed=True),
+            Column("interval", "95 % interval", view="readers", is_signed=True, form=ends, picture="interval"),
+            *(Column(name, view="files") for name in ("low", "high")),
+            Column("differs"),
+            Column("p_value", "p", form=shown_p, view=views[not is_corrected]),
+            Column("p_corrected", "p (Holm)", form=shown_p, view=views[is_corrected], is_optional=self.n_pairs > 1),
+            Column("n_questions", "n", is_optional=True),
+        ]
+        there = {column.name for column in columns}
+        columns += [Column(part.name, view="files") for part in fields(Difference) if part.name not in there]
+        cells = [
+            [row if column.name == "interval" else getattr(row, column.name) for column in columns] for row in rows
+        ]
+        return Table(columns, cells)
 
     def deciding_tables(self, n: int) -> list[Table]:
         """The questions with the largest differences of each pair, up to a number; pairs without any are left out."""
@@ -175,9 +236,22 @@ class Comparison(TableResult):
             tables.append(Table(columns, cells, title=title))
         return tables
 
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """The models that the letters A and B stand for in all rows."""
+        names = [("A", self.metrics[0].model_a), ("B", self.metrics[0].model_b)]
+        return names if self.n_pairs == 1 else names[: self.has_one_a]
+
     def words(self) -> list[str]:
         """The sentences above the table of a notebook."""
-        return [self.verdict, self.method, *filter(None, [self.left_out]), *self.power_sentences]
+        names = ", ".join(f"{letter} is {in_one_line(name)}" for letter, name in self.names)
+        return [
+            *([f"{names}."] if names else []),
+            self.verdict,
+            self.method,
+            *filter(None, [self.left_out]),
+            *self.power_sentences,
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict and all figures, for JSON."""
@@ -188,37 +262,9 @@ class Comparison(TableResult):
         return {name: value for name, value in figures.items() if name != "kind"}
 
 
-def _table_of(
-    rows: Sequence[Difference], first: Sequence[Column], last: Sequence[Column], *, is_corrected: bool
-) -> Table:
-    """A table of differences; the first and last columns name them for readers."""
-    digits = max((row.digits for row in rows), default=4) if {row.test for row in rows} == {"Tango"} else 4
-    columns = [
-        *first,
-        *(Column(name, view="files") for name in ("model_a", "model_b")),
-        Column("a", "A", digits),
-        Column("b", "B", digits),
-        Column("difference", "A - B", digits, is_signed=True),
-        Column("interval", "95 % interval", view="readers", is_text=True),
-        *(Column(name, view="files") for name in ("low", "high")),
-        Column("p_value", "p", form=shown_p),
-        Column("p_corrected", "p (Holm)", form=shown_p, view="all" if is_corrected else "files"),
-        Column("n_questions", "n"),
-    ]
-    there = {column.name for column in columns}
-    columns += [Column(part.name, view="files") for part in fields(Difference) if part.name not in there]
-    columns += last
-
-    def value(row: Difference, name: str) -> Any:
-        if name == "pair":
-            return f"{row.model_a} vs {row.model_b}"
-        if name != "interval":
-            return getattr(row, name)
-        return (
-            None if row.low is None or row.high is None else f"{signed(row.low, digits)} to {signed(row.high, digits)}"
-        )
-
-    return Table(columns, [[value(row, column.name) for column in columns] for row in rows])
+def _marked(row: Difference) -> str:
+    """A difference, marked if it is significant."""
+    return signed(row.difference, row.digits) + ("*" if row.differs else " ")
 
 
 def compare_models(

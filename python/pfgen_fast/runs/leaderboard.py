@@ -28,7 +28,7 @@ from .run_result import RunSummary, Scores, read_scores
 from .trials import expand
 
 METRICS = ("fluency", "truthfulness", "helpfulness", "average")
-_PARTS = {"fluency": "fluency", "truthfulness": "truthful", "helpfulness": "helpful"}
+PARTS = {"fluency": "fluency", "truthfulness": "truthful", "helpfulness": "helpful"}
 """The parts of a score, and their heads on a terminal, as in `score`."""
 _HEADS = ("Rank", "Score", "Model", "Length", "Fluency", "Truthfulness", "Helpfulness")
 _MODEL = _HEADS.index("Model")
@@ -98,31 +98,70 @@ class Leaderboard(TableResult, list[Entry]):
         """The runs: for readers, the score that is recorded, with four digits; for files, all figures."""
         from .statistics.verdicts import shown_range  # imports NumPy
 
-        runs_of_model = Counter(entry.model for entry in self)
-        names = [entry.model if runs_of_model[entry.model] == 1 else entry.name for entry in self]
+        names = shown_names([(entry.model, entry.name) for entry in self])
         records = [{name: value for name, value in record_of(entry).items() if name != "config"} for entry in self]
         shown = [
             Column("rank"),
             Column("model", is_text=True, form=str),
+            Column("trials"),
             Column("score"),
-            Column("interval", "±95 %", form=lambda interval: interval.shown()),
+            Column("interval", "±95 %", form=lambda interval: interval.shown(), picture="interval"),
             Column("ranks", "rank range", form=shown_range),
             Column("length", digits=1),
-            *(Column(part, head, digits=3, is_optional=True) for part, head in _PARTS.items()),
+            *(Column(part, head, digits=3, is_optional=True) for part, head in PARTS.items()),
         ]
         columns = [replace(column, view="readers") for column in shown]
         columns += [Column(name, view="files") for name in dict.fromkeys(chain(*records))]
         rows = []
         for entry, name, ranks, record in zip(self, names, ties_of(self), records, strict=True):
             model = f"{entry.mark} {in_one_line(name)}"
-            figures = entry.result.score, entry.interval(), ranks, entry.result.length, *map(entry.part, _PARTS)
-            rows.append([entry.rank, model, *figures, *(record.get(column.name) for column in columns[len(shown) :])])
+            figures = entry.result.score, entry.interval(), ranks, entry.result.length, *map(entry.part, PARTS)
+            rows.append(
+                [
+                    entry.rank,
+                    model,
+                    entry.result.num_trials,
+                    *figures,
+                    *(record.get(column.name) for column in columns[len(shown) :]),
+                ]
+            )
         return Table(columns, rows)
 
     @property
     def subject_table(self) -> Table:
         """The scores by subject, which `with_subjects` added."""
         return subject_table([entry.model for entry in self], [entry.subjects or {} for entry in self])
+
+    def to_markdown(self) -> str:
+        """The tables as Markdown; `to_published` has the layout of the published table."""
+        return self.table.to_markdown() + self._subjects_as_markdown()
+
+    def _subjects_as_markdown(self) -> str:
+        if not self or self[0].subjects is None:
+            return ""
+        few = (f"\n- {markdown_text(sentence)}\n" for sentence in few_items(self[0].subjects, "questions"))
+        return f"\n{self.subject_table.to_markdown()}{''.join(few)}"
+
+    def to_json(self) -> str:
+        """All figures as JSON; the signatures are null, because result.json records none."""
+        return json_text([{**record_of(entry), "signature": None} for entry in self], indent=2) + "\n"
+
+    def to_csv(self) -> str:
+        """All figures as CSV, with a column for each parameter; values other than numbers and texts become JSON."""
+        rows = []
+        for entry in self:
+            record = record_of(entry)
+            parameters = {f"config_{key}": value for key, value in record.pop("config").items() if key != "model"}
+            record.pop("subjects", None)
+            rows.append({**record, **subject_columns(entry.subjects or {}), **parameters})
+        columns = list(dict.fromkeys(key for row in rows for key in row))
+        return Table(list(map(Column, columns)), [[row.get(column) for column in columns] for row in rows]).to_csv()
+
+
+def shown_names(runs: Sequence[tuple[str, str]]) -> list[str]:
+    """How readers see runs, given their models and names: by the model, or by the name if several have the model."""
+    n_runs = Counter(model for model, _ in runs)
+    return [model if n_runs[model] == 1 else name for model, name in runs]
 
 
 def model_of(config: Mapping[str, Any] | None, name: str) -> str:
@@ -267,8 +306,8 @@ def entry_of(result: RunSummary, by_question: Mapping[str, Scores], name: str, w
     return Entry(None, name, result, None, averages)
 
 
-def to_markdown(entries: Sequence[Entry], root: Path | None = None) -> str:
-    """The published table as Markdown."""
+def to_published(entries: Leaderboard, root: Path | None = None) -> str:
+    """The Markdown of the published table, with links relative to a directory: by default the working directory."""
     numbers = itertools.count(1)  # the published table numbers runs with the same score on
     rows = [_cells(entry, "N/A" if entry.rank is None else str(next(numbers))) for entry in entries]
     heads = [_padded_head(name, [row[column] for row in rows]) for column, name in enumerate(_HEADS)]
@@ -279,10 +318,7 @@ def to_markdown(entries: Sequence[Entry], root: Path | None = None) -> str:
         else:
             row[_MODEL] = markdown_link(row[_MODEL], link_target(entry.folder / "README.md", root or Path.cwd()))
         lines.append(markdown_row([f"<code>{cell}</code>" for cell in row]))
-    if entries and entries[0].subjects is not None:
-        lines += ["\n", Leaderboard(entries).subject_table.to_markdown()]
-        lines += [f"\n- {markdown_text(sentence)}\n" for sentence in few_items(entries[0].subjects, "questions")]
-    return "".join(lines)
+    return "".join(lines) + entries._subjects_as_markdown()
 
 
 def _padded_head(name: str, cells: Sequence[str]) -> str:
@@ -327,23 +363,6 @@ def record_of(entry: Entry) -> dict[str, Any]:
         **{metric: entry.part(metric) for metric in METRICS},
         **({} if entry.subjects is None else {"subjects": subject_record(entry.subjects)}),
     }
-
-
-def to_json(entries: Sequence[Entry]) -> str:
-    """All figures as JSON; the signatures are null, because result.json records none."""
-    return json_text([{**record_of(entry), "signature": None} for entry in entries], indent=2) + "\n"
-
-
-def to_csv(entries: Sequence[Entry]) -> str:
-    """All figures as CSV, with a column for each parameter; values other than numbers and texts become JSON."""
-    rows = []
-    for entry in entries:
-        record = record_of(entry)
-        parameters = {f"config_{key}": value for key, value in record.pop("config").items() if key != "model"}
-        record.pop("subjects", None)
-        rows.append({**record, **subject_columns(entry.subjects or {}), **parameters})
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    return Table(list(map(Column, columns)), [[row.get(column) for column in columns] for row in rows]).to_csv()
 
 
 BEGIN, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"

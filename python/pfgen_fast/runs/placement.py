@@ -5,6 +5,7 @@ Rules: docs/statistics.md. `run_placement` places runs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,11 +15,11 @@ from ..base.arrays import Floats
 from ..base.errors import TrialsError
 from ..base.mean_interval import MeanInterval
 from ..base.table import Column, Table, TableResult, bearing_digits, figure
-from ..base.untrusted_text import counted, few_names, in_one_line, markdown_text
+from ..base.untrusted_text import counted, in_one_line, markdown_text
 from .items.item_table import ItemScores
 from .items.ranking import Compared, compared_models
 from .statistics.paired_tests import MIN_QUESTIONS, against
-from .statistics.verdicts import Outcome, outcomes_of, rank_range, sentence_of_many, shown_p
+from .statistics.verdicts import Outcome, outcomes_of, rank_range, sentence_of_many, shown_p, shown_range
 
 _N_NEAREST = 3
 
@@ -52,6 +53,7 @@ class Placement(TableResult):
     higher_is_better: bool = True  # whether a higher score is better
     nouns: tuple[str, str] = ("run", "questions")  # what is placed, and what has the scores
     is_share: bool = False  # whether all scores are 0 or 1, so that a figure has no more digits than its interval bears
+    n_trials: int | None = None  # trials of a run
     n_lost: int = 0  # number of items that the model lacks and another model has
 
     def __repr__(self) -> str:
@@ -104,6 +106,7 @@ class Placement(TableResult):
             "rank": self.rank,
             "rank_low": rank_low,
             "rank_high": rank_high,
+            "num_trials": self.n_trials,
             "of": self.n_ranked,
             "better_than": self.named("better"),
             "worse_than": self.named("worse"),
@@ -125,18 +128,35 @@ class Placement(TableResult):
         """The other runs, best first."""
         return self._table_of(self.others)
 
+    @property
+    def shown(self) -> Table:
+        """The run, which has no verdict, among those with the nearest scores."""
+        place, figures = min(self._n_above, _N_NEAREST), (self.score, self.interval.low, self.interval.high)
+        own = Other(self.run, self.model, *figures, math.nan, math.nan, math.nan, "no verdict")
+        table = self._table_of([*self.nearest[:place], own, *self.nearest[place:]])
+        rows = [(*row[:-1], None) if number == place else row for number, row in enumerate(table.rows)]
+        return Table(table.columns, rows)
+
     def _table_of(self, others: Sequence[Other]) -> Table:
+        digits = self._digits
+
+        def interval(other: Other) -> MeanInterval:  # Student's t has its mean in the middle, before it is rounded
+            if other.low is None or other.high is None or self.is_share:
+                return MeanInterval(other.score, other.low, other.high, 0)
+            return MeanInterval((other.low + other.high) / 2, other.low, other.high, 0)
+
         columns = [
             Column("run", self.nouns[0]),
             Column("model", view="files"),
-            Column("score", digits=self._digits),
+            Column("score", digits=digits),
+            Column("interval", "±95 %", view="readers", form=lambda own: own.shown(digits), picture="interval"),
             *(Column(name, view="files") for name in ("low", "high")),
-            Column("difference", digits=self._digits, is_signed=True),
+            Column("difference", digits=digits, is_signed=True),
             Column("p_value", view="files"),
-            Column("corrected", "p (Holm)", form=shown_p),
+            Column("corrected", "p (Holm)", form=shown_p, is_optional=True),
             Column("verdict"),
         ]
-        return Table(columns, others)
+        return Table(columns, [(*other[:3], interval(other), *other[3:]) for other in others])
 
     def words(self) -> list[str]:
         """The sentences above the table of a notebook."""
@@ -156,18 +176,33 @@ class Placement(TableResult):
 
     def sentences(self) -> list[str]:
         """What the comparisons say, one sentence each."""
-        above, below = self.others[: self._n_above][::-1], self.others[self._n_above :]
-        verdicts = [(other.run, other.verdict) for other in self.others]
-        many = sentence_of_many(verdicts, f"other {self.nouns[0]}", first="it", is_named=False)
+        many = sentence_of_many([other.verdict for other in self.others], f"other {self.nouns[0]}", first="it")
         lines = [f"{many} (95 %, Holm, {counted(len(self.others), 'comparison')})"]
-        for side, others in (("above", above), ("below", below)):
-            names = [other.run for other in others if other.verdict == "not distinguished"]
-            if names:
-                lines.append(f"not distinguished, {side} it: {few_names(names, 3, 200)}")
         if self.yardsticks:
             shown = ", ".join(f"{in_one_line(name, 60)} {score:.4f}" for name, score in self.yardsticks)
             lines.append(f"yardsticks, which have no rank: {shown}")
         return lines
+
+
+def table_of(placements: Sequence[Placement]) -> Table:
+    """A row for each placed run."""
+    noun, digits = placements[0].nouns[0], placements[0]._digits
+    verdicts: tuple[Outcome, ...] = "better", "worse", "not distinguished"
+    columns = [
+        Column("rank"),
+        Column("ranks", "rank range", form=shown_range),
+        Column(noun),
+        *([Column("trials")] if noun == "run" else []),
+        Column("score", digits=digits),
+        Column("interval", "±95 %", form=lambda interval: interval.shown(digits)),
+        *(Column(verdict, is_optional=True) for verdict in verdicts),
+    ]
+    rows = []
+    for placed in placements:
+        trials = [placed.n_trials] if noun == "run" else []
+        figures = placed.score, placed.interval, *(len(placed.named(verdict)) for verdict in verdicts)
+        rows.append([placed.rank, placed.ranks, placed.run, *trials, *figures])
+    return Table(columns, rows)
 
 
 def compared_with(

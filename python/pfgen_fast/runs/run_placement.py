@@ -174,6 +174,7 @@ class Field:
             yardsticks=self._yardsticks,
             notes=(*notes, *self._weaker(entry, others)),
             is_yardstick=is_yardstick,
+            n_trials=entry.result.num_trials,
         )
 
     def _check_suite(self, entry: Entry) -> None:

@@ -39,6 +39,7 @@ def score_table(
     *,
     batch_size: int | None = None,
     on_batch: Callable[[int], None] | None = None,
+    on_scores: Write | None = None,
 ) -> TableCounts:
     """Scores a table batch by batch, and writes the table with additional columns of scores.
 
@@ -63,6 +64,7 @@ def score_table(
         job: The scorer, the columns and the other options.
         batch_size: Rows to read at a time; by default up to 65,536 for Parquet, and 8,192 for other formats.
         on_batch: Called after each batch with the number of rows scored so far.
+        on_scores: Also called with each batch that is written, and its scores.
 
     Raises:
         TrialsError: The source cannot be read, or a column or row is invalid. The message counts rows and lines from
@@ -116,6 +118,8 @@ def score_table(
                 kept = batch if outcome.passing is None else batch.only(outcome.passing)
                 n_rows, n_written = n_rows + len(batch), n_written + len(kept)
                 give(kept, outcome.scores)
+                if on_scores is not None:
+                    on_scores(kept, outcome.scores)
                 if on_batch is not None:
                     on_batch(n_rows)
                 del batch, kept, outcome  # frees their memory before the next batch arrives

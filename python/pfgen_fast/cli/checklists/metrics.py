@@ -10,7 +10,6 @@ from ...base.errors import ChecklistError
 from ...base.untrusted_text import in_one_line
 from ..app import Exit, Json, counting, exit_if_partial, note, print_json, print_tables
 from ..parser import Option, option_group
-from ..suite_line import print_signature
 from .options import RunOptions
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ class MeasuredRuns(RunOptions):
         elif not self.quiet:
             print_tables(tables)
             note(*rules.notes)
-            print_signature(rules.signature)
         exit_if_partial(self.faults)
 
 

@@ -9,7 +9,6 @@ from ...base.untrusted_text import counted
 from ..app import Json, exit_if_partial, note, print_json, print_line, print_tables, shown
 from ..gate_options import ThresholdOptions
 from ..parser import Option
-from ..suite_line import print_signature
 from .options import ChecklistScoreOptions
 
 if TYPE_CHECKING:
@@ -84,8 +83,6 @@ class ChecklistsTable:
                 print_line((sentence, "dim"))
             for sentence in tables.missing_sentences(scores):
                 print_line(shown(sentence))
-            for signature in dict.fromkeys(model.signature for model in scores.models):
-                print_signature(signature)
         note(*scores.notes, *(calibration.notes if calibration else ()), *scores.left_out)
         self.gate.finish(checks, "quiet" if is_quiet else "text", "checklists table")
         exit_if_partial(options.faults or scores.n("unjudged"))

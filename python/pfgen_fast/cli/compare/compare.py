@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...base.table import shortened
+from ...base.text_width import shortened
 from ...base.untrusted_text import markdown_text, unknown_name
 from .. import options
-from ..app import Json, columns, cut, fail, print_json, print_line, print_table, rest, shown
+from ..app import Json, Verbose, columns, cut, fail, print_json, print_line, print_table, rest, shown
 from ..gate_options import ComparisonGateOptions
 from ..parser import Argument, Option, option_group, refuse_others
 from ..suite_line import given_suite, print_origin
@@ -73,6 +73,7 @@ class Compare:
     )
     format: options.FormatWithMarkdown = "text"
     as_json: Json = False
+    verbose: Verbose = False
     runs: RunOptions
     tables: options.ItemScoreOptions
     gate: ComparisonGateOptions
@@ -143,9 +144,7 @@ class Compare:
         self.gate.finish(checks, form, "compare")
 
     def _print_markdown(self, comparison: Comparison, scorer: Scorer | None) -> None:
-        names = ", ".join(f"{letter} is {shown(name)}" for letter, name in _names(comparison))
-        sentences = [f"{names}." if names else "", *comparison.words()]
-        blocks = [comparison.table.to_markdown().rstrip("\n"), *map(markdown_text, sentences)]
+        blocks = [comparison.table.to_markdown().rstrip("\n"), *map(markdown_text, comparison.words())]
         if scorer is not None:
             blocks.append(f"`{scorer.signature}`")
         if self.by_subject:
@@ -153,15 +152,20 @@ class Compare:
         sys.stdout.write("\n\n".join(filter(None, blocks)) + "\n")
 
     def _print_text(self, comparison: Comparison, scorer: Scorer | None) -> None:
-        for letter, name in _names(comparison):
+        for letter, name in comparison.names:
             print_line(f"{letter}: {shortened(shown(name), rest(3))}")
         print_line((comparison.verdict, "bold"))
         if comparison.left_out:
             print_line(comparison.left_out)
         print_line()
-        print_table(comparison.table)
+        rows = [row for row in comparison.metrics if row.metric == comparison.metrics[0].metric]
+        several = comparison.n_pairs > 1
+        text = print_table(comparison.shown, faint=[not row.differs for row in rows] if several else ())
+        metric = "score" if rows[0].metric == "average" else rows[0].metric
+        of = f" in {metric}" if several else ""
+        marks = "; *: another metric that differs" if several and "*" in text else ""
         over = "items" if scorer is None else "questions"
-        print_line((f"95 % interval: of A - B, over {over}; {comparison.method}", "dim"))
+        print_line((f"95 % interval: of A - B{of}, over {over}; {comparison.method}{marks}", "dim"))
         for sentence in comparison.power_sentences:
             print_line(f"power: {sentence}")
         if self.by_subject:
@@ -176,11 +180,4 @@ class Compare:
             print_table(table)
         if scorer is not None:
             print_line()
-            print_origin(scorer.suite, scorer.signature)
-
-
-def _names(comparison: Comparison) -> list[tuple[str, str]]:
-    """The models that the letters A and B stand for."""
-    first = comparison.metrics[0]
-    names = [("A", first.model_a)] if comparison.has_one_a else []
-    return [*names, ("B", first.model_b)] if comparison.n_pairs == 1 else names
+            print_origin(scorer.suite, scorer.signature if self.verbose else None)

@@ -6,13 +6,16 @@ import sys
 from typing import TYPE_CHECKING
 
 from ...base.errors import TrialsError
-from ...base.untrusted_text import counted
+from ...base.untrusted_text import counted, few_names
 from .. import options
-from ..app import Json, Quiet, exit_if_partial, fail, print_json, print_line, shown, warn
+from ..app import Json, Quiet, exit_if_partial, fail, print_json, print_line, print_table, shown, warn
 from ..gate_options import ThresholdOptions
 from ..parser import Argument, Option, refuse_others
+from ..suite_line import about_interval
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...runs.gates import Check
     from ...runs.placement import Placement
 
@@ -74,9 +77,10 @@ class Place:
             print_json([{**placement.to_dict(), **self.gate.record(checks)} for placement, checks in records])
         elif self.format == "markdown":
             sys.stdout.write("\n".join(placement.to_markdown() for placement in placements))
-        elif not self.quiet:
-            for placement in placements:
-                print_placement(placement)
+        elif not self.quiet and len(placements) == 1:
+            print_placement(placements[0])
+        elif not self.quiet and placements:
+            print_placements(placements)
         checks = [check for checks in all_checks for check in checks]
         checks += [check for problem in problems for check in self.gate.without_figures("place", str(problem))]
         form = "json" if self.as_json else "quiet" if self.quiet and self.format == "text" else self.format
@@ -125,8 +129,32 @@ class Place:
 
 
 def print_placement(placement: Placement) -> None:
-    """Prints what a placement says, one sentence per line."""
+    """Prints what a placement says, one sentence per line, and the run among those with the nearest scores."""
     heading, *sentences = placement.words()
     print_line((shown(heading), "bold"))
     for sentence in sentences:
-        print_line(f"  {shown(sentence)}")
+        print_line(shown(sentence))
+    print_line()
+    print_table(placement.shown, faint=[verdict is not None for verdict in placement.shown.values("verdict")])
+
+
+def print_placements(placements: Sequence[Placement]) -> None:
+    """Prints a table of placements, and the notes about them, each once."""
+    from ...runs.placement import table_of
+
+    noun, items = placements[0].nouns
+    n_others = len(placements[0].others)
+    print_table(table_of(placements))
+    print_line(
+        (
+            f"{about_interval(items)}; better, worse: than this number of {n_others:,} other {noun}s, significantly at "
+            f"95 % (Holm, {n_others:,} comparisons); rank range: the ranks that chance allows",
+            "dim",
+        )
+    )
+    runs: dict[str, list[str]] = {}
+    for placement in placements:
+        for remark in placement.notes:
+            runs.setdefault(remark, []).append(placement.run)
+    for remark, names in runs.items():
+        print_line(shown(remark if len(names) == len(placements) else f"{few_names(names, 3, 120)}: {remark}"))

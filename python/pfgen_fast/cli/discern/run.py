@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ..app import counting, fail, print_tables, show_finding
 from ..engine_options import JudgeTemperature, number_of
 from ..parser import Option, option_group
-from ..suite_line import print_signature
 from .source import MADE_TEXTS, Asking, Source
 
 if TYPE_CHECKING:
@@ -141,5 +140,3 @@ class DiscernRun:
         show_finding(finding, self.output, quiet=asking.quiet)
         if not asking.quiet:
             self.source.print_suite()
-            for test in tests:
-                print_signature(test.signature)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from ...suite.suite import Suite
 
 TABLES = (".md", ".csv", ".json")
-_OF_THE_COMMAND = ("engine", "suite", "questions", "limit", "trials", "output", "table", "dry_run", "quiet", "as_json")
+_OF_THE_COMMAND = (
+    "engine", "suite", "questions", "limit", "trials", "output", "table", "dry_run", "quiet", "verbose", "as_json",
+)  # fmt: skip
 
 
 def _axis(help: str, parser: Any = None, metavar: str | None = None, group: str = "Prompts") -> Any:
@@ -87,6 +89,7 @@ class Sweep:
     table: Path | None = Option(None, f"Also write the table to a file ({', '.join(TABLES)}).")
     dry_run: bool = Option(False, "Only list the points and their directories.")
     quiet: app.Quiet = False
+    verbose: app.Verbose = False
     as_json: app.Json = False
 
     def __call__(self) -> None:
@@ -127,7 +130,9 @@ class Sweep:
                 oldest = min(point.oldest_answer for point in existing)
                 note_existing(sum(point.n_existing for point in existing), oldest)
             app.print_line((about_interval("trials"), "dim"))
-            print_origin(loaded, next((point.signature for point in measured if point.signature), None))
+            print_origin(
+                loaded, next((point.signature for point in measured if point.signature and self.verbose), None)
+            )
         app.exit_if_partial(any(point.problems for point in measured))
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ...base.errors import TrialsError
 from ...base.untrusted_text import counted, utf8
@@ -12,13 +12,13 @@ from ...runs.items.by_subject import few_items
 from .. import options
 from ..app import Json, Quiet, exit_if_partial, fail, note, print_line, print_table, shown, warn
 from ..parser import Argument, Option, refuse_others
-from ..suite_line import about_interval, given_suite
+from ..suite_line import ABOUT_RANGES, about_interval, given_suite
 
 if TYPE_CHECKING:
     from ...base.table import Table
     from ...runs.items.by_subject import Subjects
+    from ...runs.items.ranking import ModelRanking
 
-_ABOUT_COLUMNS = "{}; rank range: the ranks that chance allows, at 95 % ({} against all other {}, corrected by Holm)"
 _MARKS = {
     "👑": "human answers (no rank)",
     "🎯": "reference answers (no rank)",
@@ -59,13 +59,18 @@ class Leaderboard:
     )
     suite: options.SuiteOfRuns = None
     metric: options.MetricOfTable = None
-    format: Literal["markdown", "csv"] | None = Option(
+    format: Literal["text", "markdown", "published", "csv"] | None = Option(
         None,
-        "Choose the format; --json and csv have full precision and 95 % intervals. Default: a table on a terminal, "
-        "markdown otherwise.",
+        "Choose the format: aligned text, a Markdown table, the layout of the published table (runs only; Markdown), "
+        "or CSV with full precision, as --json. Default: text, and of --output by its ending: markdown, .csv or .json.",
         "-f",
     )
-    update_file: Path | None = Option(None, "Replace the table between this file's leaderboard comments.", "--update")
+    update_file: Path | None = Option(
+        None,
+        "Replace the table between this file's leaderboard comments. Default of --format: published for runs, markdown "
+        "for tables.",
+        "--update",
+    )
     output: options.OutputFile = None
     quiet: Quiet = False
     as_json: Json = False
@@ -76,44 +81,38 @@ class Leaderboard:
 
         if not self.paths and not self.published:
             fail("no runs: name directories with results, or take the published results (--published)")
-        if self.update_file and (self._form not in (None, "markdown") or self.output):
-            fail("--update writes Markdown into the named file: leave out --format and --output")
+        if self.update_file and (self.as_json or self.format in ("text", "csv") or self.output):
+            fail("--update writes Markdown into the named file: leave out --output, --json and other formats")
+        if self.output and self.format == "text":
+            fail("--format text is for the terminal: give --output another format")
         if are_score_tables(self.paths or ()):
-            self._rank_models()
+            if self.format == "published":
+                fail("--format published: this layout is for runs; expected markdown, text or csv")
+            self._rank_models(self._form("markdown"))
         else:
-            self._rank_runs()
+            self._rank_runs(self._form("published"))
 
-    @property
-    def _form(self) -> str | None:
-        return "json" if self.as_json else self.format
+    def _form(self, of_updates: str) -> str:
+        if self.as_json or self.format:
+            return "json" if self.as_json else str(self.format)
+        ends = {".csv": "csv", ".json": "json"}
+        return of_updates if self.update_file else ends.get(self.output.suffix, "markdown") if self.output else "text"
 
-    @property
-    def is_printed(self) -> bool:
-        """Whether the table of a terminal is printed, unless a format is chosen."""
-        return not (self.output or self.update_file) and sys.stdout.isatty()
-
-    def _rank_models(self) -> None:
+    def _rank_models(self, form: str) -> None:
         from ...runs.items.ranking import rank_models
 
         refuse_others(self, "tables")
         ranking = rank_models(self.tables.read(self.paths or (), quiet=self.quiet), self.metric)
         if self.by_subject and not ranking.subjects:
             fail("--by-subject: the tables have no subjects; name their column (--subject-column)")
-        if self.is_printed and self._form is None:
-            print_table(ranking.table)
-            if self.by_subject:
-                print_subjects(ranking.subject_table, ranking.models[0].subjects, "items")
-            over = counted(ranking.n_compared, "common item")
-            interval = f"±95 %: Wilson's 95 % interval over {over}" if ranking.is_binary else about_interval(over)
-            about = _ABOUT_COLUMNS.format(interval, ranking.test, "models")
-            for sentence in ("", about, *ranking.notes):
-                print_line((shown(sentence), "dim"))
+        if form == "text":
+            print_ranking(ranking, "common item", with_subjects=self.by_subject)
         else:
             note(*(() if self.quiet else ranking.notes))
-            text = getattr(ranking, f"to_{self._form or 'markdown'}")(with_subjects=self.by_subject)
+            text = getattr(ranking, f"to_{form}")(with_subjects=self.by_subject)
             self._write(text, counted(len(ranking), "model"))
 
-    def _rank_runs(self) -> None:
+    def _rank_runs(self, form: str) -> None:
         from ...runs import leaderboard as library
         from ...runs.result_tables import published
 
@@ -130,18 +129,21 @@ class Leaderboard:
             note(mixed)
         if entries and self.by_subject:
             entries = library.with_subjects(entries, given_suite(self.suite))
-        if entries and self.is_printed and self._form is None:
+        if entries and form == "text":
             print_table(entries.table)
             if entries[0].subjects is not None:
                 print_subjects(entries.subject_table, entries[0].subjects, "questions")
             marks = {entry.mark for entry in entries}
             meanings = "; ".join(f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in marks)
-            about = _ABOUT_COLUMNS.format(about_interval("questions"), "paired t-tests over questions", "runs")
+            about = f"{about_interval('questions')}; {ABOUT_RANGES.format('paired t-tests over questions', 'runs')}"
             print_line((f"\n{about}\n{meanings}", "dim"))
         elif entries:
-            place, form = self.update_file or self.output, self._form or "markdown"
-            root: dict[str, Any] = {"root": place.resolve().parent} if place and form == "markdown" else {}
-            self._write(getattr(library, f"to_{form}")(entries, **root), counted(len(entries), "run"))
+            place = self.update_file or self.output
+            if form == "published":
+                text = library.to_published(entries, place and place.resolve().parent)
+            else:
+                text = getattr(entries, f"to_{form}")()
+            self._write(text, counted(len(entries), "run"))
         exit_if_partial(problems)
 
     def _write(self, text: str, what: str) -> None:
@@ -157,6 +159,18 @@ class Leaderboard:
             write_whole(self.output, utf8(text))
         else:
             sys.stdout.write(utf8(text).decode())
+
+
+def print_ranking(ranking: ModelRanking, item: str, *, with_subjects: bool = False) -> None:
+    """Prints the models of a table, best first, and what their figures mean."""
+    print_table(ranking.table)
+    if with_subjects:
+        print_subjects(ranking.subject_table, ranking.models[0].subjects, "items")
+    over = counted(ranking.n_compared, item)
+    interval = f"±95 %: Wilson's 95 % interval over {over}" if ranking.is_binary else about_interval(over)
+    ranges = f"; {ABOUT_RANGES.format(ranking.test, 'models')}" if any(model.ranks for model in ranking.models) else ""
+    for sentence in (interval + ranges, *ranking.notes):
+        print_line((shown(sentence), "dim"))
 
 
 def print_subjects(table: Table, means: Subjects, items: str) -> None:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ...base.errors import PfgenError
 from ...base.untrusted_text import json_text
-from ..app import exit_if_partial, fail, note, print_json, print_line, shown, warn
+from ..app import exit_if_partial, fail, note, print_json, print_line, print_table, shown, warn
 from ..compare.place import print_placement
 from ..generate.generate import Generating, as_json, print_answers
 from ..look.report import Report
 from ..options import ItemScoreOptions
 from ..parser import Option
 from ..suite_line import about_interval, print_origin
-from .score import print_diagnoses, print_outcome
+from .score import outcome_table, print_diagnoses, print_remarks
 
 if TYPE_CHECKING:
     from ...generation.checkpoints import Checkpoint
@@ -135,11 +135,13 @@ class Evaluate(Generating):
         generated = self.run(suite, model.name, {**self.engine_settings, **model.options})
         print_answers(generated, quiet=is_silent)
         outcome = generated.score(suite)
-        if outcome is not None and not is_series and (outcome.error or not is_silent):
-            print_outcome(outcome)
+        if outcome is not None and outcome.error and not is_series:
+            warn(outcome.error)
         if not is_silent:
-            if outcome is not None and outcome.interval:
+            if outcome is not None and outcome.summary:
+                print_table(outcome_table([outcome]))
                 print_line((about_interval("questions"), "dim"))
+                print_remarks([outcome])
             print_origin(suite)
             if outcome is not None:
                 print_diagnoses([outcome])
@@ -162,6 +164,7 @@ class Evaluate(Generating):
         told: set[str] = set()
         seen: dict[tuple[str, float], float] = {}  # when this command first saw a change, whose time may be wrong
         folders: list[Path] = []
+        outcomes: list[Outcome] = []
         is_partial = False
         while True:
             n_before = len(folders)
@@ -190,15 +193,19 @@ class Evaluate(Generating):
                 is_partial |= evaluated.is_partial
                 if self.as_json:
                     print(json_text(evaluated.record()))
-                if evaluated.outcome is not None and not self.as_json and (evaluated.outcome.error or not self.quiet):
-                    print_outcome(evaluated.outcome, is_first=not folders)
-                if evaluated.entry is not None:
+                if evaluated.outcome is not None and evaluated.outcome.error:
+                    warn(evaluated.outcome.error)
+                if evaluated.outcome is not None and evaluated.entry is not None:
                     folders.append(evaluated.generated.folder)
+                    outcomes.append(evaluated.outcome)
+                    if not self.is_silent:
+                        print_table(outcome_table(outcomes), skip=len(outcomes) - 1)
             if len(folders) > n_before:
                 if self.page and suite.whole is None:
                     self.report(folders, self.page)
                 if not self.is_silent:
                     print_line((about_interval("questions"), "dim"))
+                    print_remarks(outcomes[n_before:])
                     print_origin(suite)
             if self.watch is None:
                 break

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from ...base.errors import PfgenError
 from ...scoring.reply_text import ReasoningChoice
 from .. import options
-from ..app import Json, Quiet
+from ..app import Json, Quiet, Verbose
 from ..gate_options import ThresholdOptions
 from ..parser import Argument, Option, option_group
 
@@ -108,6 +108,7 @@ class ScoreOptions:
     force: bool = Option(False, "Also score runs that are up to date, and tables scored with other settings.", "-f")
     threads: options.Threads = None
     quiet: Quiet = False
+    verbose: Verbose = False
     as_json: Json = False
     runs: RunScoring
     tables: TableScoring

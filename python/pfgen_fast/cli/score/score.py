@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...base.errors import PfgenError, TrialsError
-from ...base.table import shortened
-from ...base.untrusted_text import counted
+from ...base.table import Column, Table
+from ...base.text_width import shortened
+from ...base.untrusted_text import counted, in_one_line
 from ...runs.items.by_subject import subject_record, subject_table
 from .. import app, options
 from ..parser import options_set, refuse_others
@@ -23,9 +26,10 @@ if TYPE_CHECKING:
     from ...runs.verification import VerifiedRun, Verifier
     from ...suite.suite import Suite
 
-_OF_VERIFY = ["verify", "suite", "questions", "limit", "unknown_questions", "sample", "float_sum", "quiet", "as_json"]
+_OF_VERIFY = (
+    "verify", "suite", "questions", "limit", "unknown_questions", "sample", "float_sum", "quiet", "verbose", "as_json",
+)  # fmt: skip
 _MOST_DIAGNOSED, _MANY_FAULTS = 20, 0.02
-_HEADER = f"{'score':>7} {'±95 %':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
 
 
 class Score(ScoreOptions):
@@ -117,7 +121,7 @@ class Score(ScoreOptions):
                 on_scored=on_scored,
             )
             scored = app.track(run_scorer.score(runs), len(runs), "runs", quiet=self.is_silent)
-            outcomes = print_outcomes(scored, quiet=self.is_silent)
+            outcomes = print_outcomes(scored, quiet=self.is_silent, verbose=self.verbose)
             if not (self.is_silent or is_unusual):
                 print_diagnoses(outcomes)
         if to_table and not self.is_silent:
@@ -171,7 +175,7 @@ class Score(ScoreOptions):
             n_right = sum(verdict.is_right for verdict in verdicts)
             n_answers = sum(verdict.n_answers for verdict in verdicts)
             app.print_line(f"{n_right} of {counted(len(runs), 'run')} ok, {counted(n_answers, 'answer')} compared")
-            print_origins(verdicts)
+            print_origins(verdicts, verbose=self.verbose)
         is_index_right = not any(verifier.index_differences for verifier in verifiers.values())
         if not (is_index_right and all(verdict.is_right for verdict in verdicts)):
             raise SystemExit(app.Exit.NO)
@@ -192,38 +196,58 @@ class Score(ScoreOptions):
         return verifiers[suite]
 
 
-def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool) -> list[Outcome]:
-    """Prints the scores and errors of runs as they arrive."""
+def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, verbose: bool = False) -> list[Outcome]:
+    """Prints the errors of runs as they arrive, and then the scores of the others."""
     done: list[Outcome] = []
     for outcome in outcomes:
-        if outcome.error or not quiet:
-            print_outcome(outcome, is_first=not any(earlier.error is None for earlier in done))
+        if outcome.error:
+            app.warn(outcome.error)
         done.append(outcome)
-    if not quiet:
-        if any(outcome.interval for outcome in done):
-            app.print_line((about_interval("questions"), "dim"))
-        print_origins(done)
-    if not quiet and any(not outcome.is_kept for outcome in done):
+    scored = [outcome for outcome in done if outcome.summary is not None]
+    if quiet or not scored:
+        return done
+    app.print_table(outcome_table(scored))
+    if any(outcome.interval for outcome in scored):
+        app.print_line((about_interval("questions"), "dim"))
+    print_remarks(scored)
+    print_origins(scored, verbose=verbose)
+    if any(not outcome.is_kept for outcome in scored):
         app.note("a score of some questions is not a result of the suite, so it is only printed; --output writes it")
     return done
 
 
-def print_outcome(outcome: Outcome, *, is_first: bool = True) -> None:
-    """Prints the scores of a run, or its error; prints the column headings before the first run."""
-    if outcome.error:
-        app.warn(outcome.error)
-        return
-    if is_first:
-        app.print_line((_HEADER, "bold"))
-    assert outcome.summary is not None  # it is scored or up to date
-    result, scores = outcome.summary, outcome.summary.scores
-    parts = " ".join(f"{scores.total(metric):8.3f}" for metric in ("fluency", "truthfulness", "helpfulness"))
-    interval = "–" if outcome.interval is None else outcome.interval.shown()
-    figures = f"{result.score:7.4f} {interval:8} {parts} {result.length:7.1f}  "
-    replaces = outcome.replaces and f"replaces a result: {app.shown(outcome.replaces)}"
-    remark = "up to date" if outcome.status == "current" else outcome.part or replaces
-    app.print_line(app.fitted(figures, outcome.run.folder, f"  ({remark})" if remark else ""))
-    app.note(*outcome.notes)
+def outcome_table(outcomes: Iterable[Outcome]) -> Table:
+    """The scores of runs, in their order."""
+    from ...runs.checkout import short_name
+    from ...runs.leaderboard import PARTS
+
+    shown = [
+        Column("run", is_text=True, form=lambda name: in_one_line(name, 1000)),
+        Column("trials"),
+        Column("score"),
+        Column("interval", "±95 %", form=lambda interval: interval.shown()),
+        Column("length", digits=1),
+        *(Column(part, head, digits=3, is_optional=True) for part, head in PARTS.items()),
+    ]
+    rows = []
+    for outcome in outcomes:
+        assert outcome.summary is not None  # it is scored or up to date
+        result = outcome.summary
+        figures = result.num_trials, result.score, outcome.interval, result.length, *map(result.scores.total, PARTS)
+        rows.append([short_name(outcome.run.folder), *figures])
+    return Table(shown, rows)
+
+
+def print_remarks(outcomes: Sequence[Outcome]) -> None:
+    """Prints what is special about runs, each remark once."""
+    remarks = Counter(
+        "up to date" if outcome.status == "current" else outcome.part or f"replaces a result: {outcome.replaces}"
+        for outcome in outcomes
+        if outcome.status == "current" or outcome.part or outcome.replaces
+    )
+    app.note(*chain(*(outcome.notes for outcome in outcomes)))
+    for remark, n in remarks.items():
+        app.print_line((app.shown(f"{counted(n, 'run')}: {remark}"), "dim"))
 
 
 def print_diagnoses(outcomes: Sequence[Outcome]) -> None:

@@ -15,19 +15,21 @@ from ...base.errors import PfgenError
 from ...base.file_reading import stdin
 from ...base.untrusted_text import counted, few_names
 from ...runs.checkout import checkout_of
+from ...runs.items.answer_means import ANSWER_NAMES, MODEL_NAMES, QUESTION_NAMES, AnswerMeans, usual_column
 from ...suite.published import how_to_name_a_suite
 from ...tables.folders import FileOutcome, FileTask, first_table, score_files
 from ...tables.formats import first_rows, is_same, is_table
-from ...tables.model_means import ANSWER_NAMES, MODEL_NAMES, QUESTION_NAMES, MeansOfModels, usual_column
 from ...tables.streaming import score_table
 from ...tables.table_job import TableJob
 from .. import app
+from ..look.leaderboard import print_ranking
 from ..parser import options_set
-from ..suite_line import about_interval, fitting_suites, given_suite, print_origin, suite_or_here
+from ..suite_line import fitting_suites, given_suite, print_origin, suite_or_here
 from .options import STDIN, ScoreOptions
 
 if TYPE_CHECKING:
     from ...rewards.references.reference_scorer import ReferenceScorer
+    from ...tables.table_rows import RowBatch, Scores
 
 _NAMES = {
     "question": QUESTION_NAMES,
@@ -35,6 +37,8 @@ _NAMES = {
     "reference": ("references", "reference", "refs", "ref", "targets", "target", "参照"),
 }
 _MAX_SHOWN_COLUMNS = 20
+_MOST_COLLECTED_ROWS = 1_000_000
+"""Of a longer table that is written to a file, the means are not printed: they would take much memory."""
 _OF_METRICS = ("tokenize", "lowercase", "reduce", "unit", "lengths")
 
 
@@ -166,7 +170,7 @@ def _score_many(command: ScoreOptions, scorer: ReferenceScorer | None) -> None:
         numbers = Counter(outcome.status.replace("current", "up to date") for outcome in outcomes)
         states = ", ".join(f"{counted(n, 'file')} {status}" for status, n in numbers.items())
         app.print_line(f"{states}: {app.shown(folder)}")
-        print_origin(job.suite, job.spec.signature)
+        print_origin(job.suite, job.spec.signature if command.verbose else None)
     app.exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
 
 
@@ -178,22 +182,31 @@ def _score_one(command: ScoreOptions, scorer: ReferenceScorer | None, source: st
     if command.as_json and target == STDIN:
         app.fail("--json prints to stdout, so the table cannot go there: give --output FILE")
     job = _job(command, source, scorer)
-    means = MeansOfModels.of(Path(source), job)
+    means = AnswerMeans.of(Path(source), job)
+    has_models = means.model_column is not None and job.where is None and target != STDIN and not command.is_silent
+
+    def collect(batch: RowBatch, scores: Scores) -> None:
+        if means.n_rows <= _MOST_COLLECTED_ROWS:
+            means.add(batch, scores)
+
     with app.counting("rows", quiet=command.is_silent) as count:
-        counts = score_table(source, target or means.add, job, on_batch=lambda done: count(done, None))
+        counts = score_table(
+            source,
+            target or means.add,
+            job,
+            on_batch=lambda done: count(done, None),
+            on_scores=collect if target and has_models else None,
+        )
     if command.as_json:
         record = _as_json(FileOutcome(FileTask(command.paths[0], "", target or ""), "scored", *counts), job)
-        models = {} if target else {"output": None, "models": [model.to_dict() for model in means.models()]}
+        models = {} if target else {"output": None, "models": means.ranking().to_dicts()}
         app.print_json([record | models])
     elif not command.quiet and target != STDIN:
-        if target is None:
-            app.print_table(means.table)
-            app.print_line((about_interval("questions" if means.question_column else "answers"), "dim"))
-            if not means.are_comparable:
-                app.note("the models have answers to different questions, so their means are not comparable")
-        else:
+        if target is not None:
             app.print_line(f"{_rows_told(*counts, job)}: {app.shown(target)}")
-        print_origin(job.suite, job.spec.signature)
+        if target is None or (has_models and means.n_rows == counts.n_rows):
+            print_ranking(means.ranking(), "question" if means.question_column else "answer")
+        print_origin(job.suite, job.spec.signature if command.verbose else None)
 
 
 def _rows_told(n_rows: int, n_written: int, job: TableJob) -> str:

@@ -23,7 +23,7 @@ from ...base.errors import ExperimentError
 from ...base.file_reading import read_text
 from ...base.table import Table
 from ...base.untrusted_text import from_csv_value, in_one_line
-from ...runs.leaderboard import is_system, rank, to_csv
+from ...runs.leaderboard import is_system, rank
 from ...runs.result_tables import PUBLISHED, published
 from ...suite.rules import PARTS
 from ..chart_data import Points
@@ -143,7 +143,7 @@ def read_leaderboard(path: Path) -> RunMeans:
     number are left out and named.
     """
     is_published = str(path) == PUBLISHED
-    text = to_csv(rank([], others=published())) if is_published else None
+    text = rank([], others=published()).to_csv() if is_published else None
     header, rows = _rows(read_text(path, error=ExperimentError, limit=_MAX_BYTES) if text is None else text, path)
     sets = [name.removeprefix("fluency_") for name in header if name.startswith("fluency_")]
     columns = (*_NEEDED[2:], *(f"{metric}_{name}" for metric in _BY_SET for name in sets))

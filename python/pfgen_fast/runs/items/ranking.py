@@ -148,7 +148,7 @@ class ModelRanking(TableResult):
             (Column("score_low", view="files"), lambda model: model.score.low),
             (Column("score_high", view="files"), lambda model: model.score.high),
             (
-                Column("interval", "±95 %", view="readers", form=lambda mean: mean.shown(digits)),
+                Column("interval", "±95 %", view="readers", form=lambda mean: mean.shown(digits), picture="interval"),
                 lambda model: model.score,
             ),
             (Column("ranks", "rank range", view="readers", form=shown_range), lambda model: model.ranks),

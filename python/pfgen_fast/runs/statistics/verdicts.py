@@ -17,7 +17,7 @@ import numpy as np
 from ...base.arrays import Floats
 from ...base.mean_interval import ROUNDING
 from ...base.table import bearing_digits, figure, signed
-from ...base.untrusted_text import counted, few_names, in_one_line
+from ...base.untrusted_text import counted
 from .paired_tests import ALPHA, MIN_QUESTIONS, PairedDifference, Test, all_pairs
 
 Outcome = Literal["better", "worse", "not distinguished", "no verdict"]
@@ -197,44 +197,35 @@ def shown_range(ranks: tuple[int, int] | None) -> str:
     return "–" if ranks is None else str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
 
 
-def sentence_of_many(
-    others: Sequence[tuple[str, Outcome]], noun: str, *, first: str = "A", is_named: bool = True
-) -> str:
-    """What the first is, compared with others (their names and outcomes)."""
+def sentence_of_many(outcomes: Sequence[Outcome], noun: str, *, first: str = "A") -> str:
+    """What the first is, compared with others."""
     words: dict[Outcome, str] = {
         "better": "better than",
         "worse": "worse than",
         "not distinguished": "not distinguished from",
         "no verdict": "no verdict about",
     }
-    parts = []
-    for outcome, relation in words.items():
-        names = [in_one_line(name, 60) for name, own in others if own == outcome]
-        if names or outcome != "no verdict":
-            listed = is_named and names and outcome in ("better", "worse")
-            parts.append(f"{relation} {len(names):,}" + (f" ({few_names(names, n_code_points=140)})" if listed else ""))
-    return f"of {counted(len(others), noun)}, {first} is {', '.join(parts)}"
-
-
-def sentence_of_pairs(pairs: Sequence[tuple[str, str]], outcomes: Sequence[Outcome]) -> str:
-    """Which runs of all pairs are better than others."""
-    ordered = [
-        f"{in_one_line(better, 60)} is better than {in_one_line(worse, 60)}"
-        for pair, outcome in zip(pairs, outcomes, strict=True)
-        if outcome in ("better", "worse")
-        for better, worse in [pair if outcome == "better" else pair[::-1]]
+    parts = [
+        f"{relation} {outcomes.count(outcome):,}"
+        for outcome, relation in words.items()
+        if outcome in outcomes or outcome != "no verdict"
     ]
-    listed = f" ({few_names(ordered, n_code_points=140)})" if ordered else ""
-    without = f", no verdict about {n:,}" if (n := outcomes.count("no verdict")) else ""
-    n_close = outcomes.count("not distinguished")
-    return f"of {counted(len(pairs), 'pair')}, {len(ordered):,} differ{listed}, {n_close:,} not distinguished{without}"
+    return f"of {counted(len(outcomes), noun)}, {first} is {', '.join(parts)}"
+
+
+def sentence_of_pairs(outcomes: Sequence[Outcome]) -> str:
+    """How many pairs differ."""
+    n_close, n_without = outcomes.count("not distinguished"), outcomes.count("no verdict")
+    without = f", no verdict about {n_without:,}" if n_without else ""
+    n_differ = len(outcomes) - n_close - n_without
+    return f"of {counted(len(outcomes), 'pair')}, {n_differ:,} differ, {n_close:,} not distinguished{without}"
 
 
 def shown_p(p_value: float | None) -> str:
     """A p-value with four digits; – for None and NaN."""
     if p_value is None or p_value != p_value:
         return "–"
-    return f"{p_value:.4f}" if p_value >= 0.0001 else "<0.0001"
+    return f"{p_value:.4f}" if p_value >= 0.0001 else "< 0.0001"
 
 
 def corrected(p_values: Any) -> Floats:
