@@ -19,7 +19,7 @@ from ..lab.checklists.judged import State, Verdicts
 from ..lab.checklists.judgements import Judgement
 from ..lab.checklists.tasks import ChecklistTask, TaskKey
 from ..lab.finding import n_equal
-from .overview import about_page
+from .overview import about_page, sweep_of
 from .score_page import page_words, run_entry
 
 STATES: tuple[State | None, ...] = ("judged", "stale", "unjudged", "missing", None)
@@ -95,7 +95,7 @@ def overview_of(scores: ChecklistScores, models: Sequence[ModelEvidence]) -> dic
             for task, title in zip(tasks, titles(tasks), strict=True)
         ],
         "runs": runs,
-        "sweep": None,
+        "sweep": sweep_of([(run["name"], None) for run in runs]),
         **about_page(_WORDS, columns, _DIGITS, has_answers=True),
         "verdict_digits": _DIGITS,
         "optional": _optional_columns(scores, marks),

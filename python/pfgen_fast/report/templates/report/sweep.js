@@ -98,7 +98,7 @@ function drawMultiples(element, shown, more) {
   const show = (begin, end) => element.append(...changed.slice(begin, end).map(({ question, from, to, change }) => {
     const { id, text } = overview.questions[question];
     const value = parameter.points[to];
-    const said = `${signed(change, 3)} at ${isNumber(value) ? counted(value) : value}`;
+    const said = `${scoreText(change, signed)} at ${isNumber(value) ? counted(value) : value}`;
     return make("li", {}, make("a", { href: addressOf(compareChanges(from, to, encodedKey(id))), title: text },
       make("span", {}, make("b", {}, id), " ", make("bdi", {}, text)), smallLines(lines(question)), make("span", { className: "quiet" }, said)));
   }));
