@@ -1,8 +1,7 @@
 """Draws charts: one function for each kind of chart, which returns a matplotlib figure.
 
-Elements that a page names have an id: the points of a panel have `POINTS` and the number of the panel, a text on a
-colour has `ON_LEVEL` or `ON_DIVERGING` and the number of the colour. A heat map has rows of cells on a scale with a
-neutral middle; its sizes, in inches, are computed before drawing, so that all cells have the same height.
+A text on a colour has the id `ON_LEVEL` or `ON_DIVERGING` and the number of the colour. A heat map has rows of cells on
+a scale with a neutral middle; its sizes, in inches, are computed before drawing, so that all cells are equally high.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ..lab.chart_data import CellRow, HeatCell, Threshold
 from . import drawing
 from .drawing import DIVERGING, FAULT, LEVELS, QUIET, UNDEFINED, WHITE_ON_LEVELS, bounded, look, new_figure, plain
 
-POINTS, ON_LEVEL, ON_DIVERGING = "points-", "on-level-", "on-diverging-"
+ON_LEVEL, ON_DIVERGING = "on-level-", "on-diverging-"
 
 _PANELS_SIDE_BY_SIDE, _SMALL_PANELS_SIDE_BY_SIDE = 3, 4
 _N_LABELS, _N_LABELS_ALONE = 8, 24
@@ -45,10 +44,10 @@ def drawn(chart: object) -> Any:
 def _scatter(chart: chart_data.Scatter) -> Any:
     is_alone = len(chart.panels) == 1
     figure, panels = _grid(len(chart.panels), *((8, 6) if is_alone else (5.8, 5)))
-    for number, (axes, points) in enumerate(zip(panels, chart.panels, strict=True)):
+    for axes, points in zip(panels, chart.panels, strict=True):
         # The thin white edge keeps points apart where there are many.
         look_of_points = {"markersize": 5 if is_alone else 4, "markeredgecolor": "white", "markeredgewidth": 0.4}
-        axes.plot(points.x, points.y, "o", gid=f"{POINTS}{number}", **look_of_points)
+        axes.plot(points.x, points.y, "o", **look_of_points)
         axes.margins(0.12)
         if points.has_diagonal:
             _draw_diagonal(axes)
@@ -118,7 +117,7 @@ def _ranges(chart: chart_data.Ranges) -> Any:
     rows = np.arange(len(chart.names))
     if chart.low is not None and chart.high is not None:
         axes.hlines(rows, chart.low, chart.high, color=QUIET, linewidth=2.5)
-    axes.plot(chart.values, rows, "o", markersize=4, gid=f"{POINTS}0")
+    axes.plot(chart.values, rows, "o", markersize=4)
     _name_rows(axes, chart)
     return figure
 

@@ -1,48 +1,29 @@
 """Writes the files of a finding: a page, Markdown, CSV for each table, PNG and SVG for each picture.
 
-A page embeds its pictures as SVG in its own colours, and their points have names and values. The policy of the page
-allows no styles in attributes, so they become presentation attributes. Colours of black, white and of scales become
-variables of the page's style, which knows light and dark.
+The files of pictures are drawn by matplotlib; the page draws the same charts by charts.js, from their data.
 """
 
 from __future__ import annotations
 
 import base64
-import re
-from collections.abc import Sequence
+import dataclasses
+import math
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+
+import numpy as np
 
 from ..base.file_writing import write_whole
 from ..base.table import Table
 from ..base.untrusted_text import in_one_line, utf8
-from ..lab.chart_data import HeatCell, HeatMap, Ranges, Scatter
-from ..lab.finding import Finding, Picture
-from .charts import ON_DIVERGING, ON_LEVEL, POINTS, drawn, level_of
-from .drawing import DIVERGING, FAULT, LEVELS, stored_alike
-from .pages import markup, page_text
+from ..lab.chart_data import Density, HeatCell, HeatMap, Points
+from ..lab.finding import Finding
+from .charts import drawn, level_of
+from .drawing import stored_alike
+from .pages import markup, page_json, page_text
 
-_SVG, _XLINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
-_COLORS = {
-    "#000000": "currentColor",
-    "#ffffff": "var(--ground)",
-    "#cccccc": "var(--line)",
-    FAULT: "var(--loss)",
-    **{color: f"var(--level-{number})" for number, color in enumerate(LEVELS)},
-    **{color: f"var(--diverging-{number})" for number, color in enumerate(DIVERGING)},
-}
-_FONT = re.compile(r"(?:[^,]* )?(?P<size>[0-9.]+px) ")
-_REFERENCE = re.compile(r"url\(#([^)]*)\)")
-_WIDE = 700.0  # points of type
 _N_SHORT = 12  # rows of a table that is not folded
-
-ElementTree.register_namespace("", _SVG)
-ElementTree.register_namespace("xlink", _XLINK[1:-5])
-
-
-Mark = tuple[str, str | None]
-"""The text of a point and the run that it stands for, if any."""
+_N_BINS = 40  # of each axis of a density
 
 
 def write_finding(finding: Finding, folder: Path) -> list[Path]:
@@ -62,27 +43,19 @@ def write_finding(finding: Finding, folder: Path) -> list[Path]:
 
 
 def _page(finding: Finding, files: dict[str, bytes]) -> str:
+    pictures = [picture for picture in finding.pictures if picture not in finding.first_pictures]
     page = page_text(
         "finding.html.jinja",
         generator=f"pfgen-fast {finding.name}",
         headline=finding.first[0],
         style="finding.css",
-        scripts=("finding.js",),
+        scripts=("charts.js", "finding.js"),
         finding=finding,
         sentences=finding.first[1:],
         notes=finding.shown_notes,
         color_of=_color_of,
-        pictures=[
-            (
-                picture.title,
-                picture,
-                None
-                if isinstance(picture.chart, HeatMap)
-                else markup(inline_svg(files[f"{finding.file_name(picture)}.svg"], f"picture-{number}", picture)),
-            )
-            for number, picture in enumerate(finding.pictures)
-            if picture not in finding.first_pictures
-        ],
+        pictures=pictures,
+        charts=markup(page_json([_data_of(picture.chart) for picture in pictures])),
         tables=[_shown(finding, table, files) for table in finding.shown_tables if table.name != "verdicts"],
     )
     return "".join(page)
@@ -118,97 +91,29 @@ def _shown(finding: Finding, table: Table, files: dict[str, bytes]) -> dict[str,
 # --- pictures
 
 
-def inline_svg(svg: bytes, name: str, picture: Picture) -> str:
-    """An SVG of matplotlib as an element of a page."""
-    root = ElementTree.fromstring(svg)
-    groups = {element.get("id"): element for element in root.iter(_tag("g"))}
-    for element in root.iter():
-        element[:] = [child for child in element if child.tag not in (_tag("metadata"), _tag("style"))]
-        _use_attributes(element)
-    for number, marks in enumerate(marks_of(picture.chart)):
-        if (group := groups.get(f"{POINTS}{number}")) is not None:
-            _mark_points(group, marks)
-    for element in root.iter():
-        _own_ids(element, name)
-    is_wide = float(root.get("viewBox", "0 0 0 0").split()[2]) > _WIDE
-    root.attrib |= {
-        "class": "drawing wide" if is_wide else "drawing",
-        "fill": "currentColor",
-        "stroke-linejoin": "round",
-        "stroke-linecap": "butt",
-        "role": "group" if any(marks_of(picture.chart)) else "img",
-        "aria-label": in_one_line(picture.title, 400),
-    }
-    return ElementTree.tostring(root, encoding="unicode")
+def _data_of(chart: Any) -> dict[str, Any]:
+    """The data of a chart for finding.js: its kind and its fields, with None for values that are not finite."""
+    panels = {"panels": list(map(_binned, chart.panels))} if isinstance(chart, Density) else {}
+    is_table = isinstance(chart, HeatMap)
+    return {"kind": type(chart).__name__, **({} if is_table else _plain(chart)), **panels}
 
 
-def marks_of(chart: object) -> list[list[Mark]]:
-    """The marks of the points of each panel; empty for charts whose points have no names."""
-    if isinstance(chart, Scatter):
-        return [
-            _marks(points.labels or points.runs, points.runs, [f"{across} {x:.4g}, {up} {y:.4g}" for x, y in values])
-            for points in chart.panels
-            for across, up, values in [(points.x_label, points.y_label, zip(points.x, points.y, strict=True))]
-        ]
-    if not isinstance(chart, Ranges):
-        return []
-    texts = [f"{value:.4g}" for value in chart.values]
-    if chart.low is not None and chart.high is not None:
-        ends = zip(texts, chart.low, chart.high, strict=True)
-        texts = [f"{text} ({low:.4g} to {high:.4g})" for text, low, high in ends]
-    return [_marks(chart.names, chart.runs, texts)]
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, np.ndarray | list | tuple):
+        return [*map(_plain, value.tolist() if isinstance(value, np.ndarray) else value)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _marks(names: Sequence[str], runs: Sequence[str | None], texts: Sequence[str]) -> list[Mark]:
-    known = zip(names, texts, runs or [None] * len(names), strict=bool(names))
-    return [(f"{in_one_line(name)}: {text}", run) for name, text, run in known]
-
-
-def _tag(name: str) -> str:
-    return f"{{{_SVG}}}{name}"
-
-
-def _use_attributes(element: ElementTree.Element) -> None:
-    """Replaces the style attribute by presentation attributes without the font family."""
-    for declaration in element.attrib.pop("style", "").split(";"):
-        name, _, value = map(str.strip, declaration.partition(":"))
-        if name == "font":
-            font = _FONT.match(value)
-            name, value = "font-size", font["size"] if font else "9px"
-        if name and not name.startswith("-"):
-            element.set(name, _COLORS.get(value, value))
-
-
-def _own_ids(element: ElementTree.Element, prefix: str) -> None:
-    """Makes the ids of a picture unique on its page."""
-    if identity := element.get("id"):
-        if identity.startswith((ON_LEVEL, ON_DIVERGING)):  # several elements have it
-            element.set("class", identity)
-            del element.attrib["id"]
-        else:
-            element.set("id", f"{prefix}-{identity}")
-    if (target := element.get(_XLINK, "")).startswith("#"):
-        element.set(_XLINK, f"#{prefix}-{target[1:]}")
-    for name, value in element.attrib.items():
-        if "url(#" in value:
-            element.set(name, _REFERENCE.sub(rf"url(#{prefix}-\1)", value))
-
-
-def _mark_points(group: ElementTree.Element, marks: list[Mark]) -> None:
-    use = _tag("use")
-    places = [(parent, at) for parent in group.iter() for at, child in enumerate(parent) if child.tag == use]
-    if len(places) != len(marks):  # a point is outside of its panel, so that the marks cannot be assigned
-        return
-    # The shape loses its looks, because each use of it has its own, which a style can change.
-    for shape in group.iter(_tag("path")):
-        for name in ("fill", "stroke", "stroke-width"):
-            shape.attrib.pop(name, None)
-    for number, ((parent, index), (text, run)) in enumerate(zip(places, marks, strict=True)):
-        # Only one point of a panel is reached by Tab; finding.js goes to the others by the arrow keys.
-        tab = "0" if number == 0 else "-1"
-        point = ElementTree.Element(_tag("g"), {"tabindex": tab, "role": "img", "class": "point"})
-        if run is not None:
-            point.set("data-run", in_one_line(run, 200))
-        ElementTree.SubElement(point, _tag("title")).text = text
-        point.append(parent[index])
-        parent[index] = point
+def _binned(points: Points) -> dict[str, Any]:
+    """The numbers of points in rectangles, in place of the points."""
+    ends = [(values.min(), values.max()) for values in (points.x, points.y)]
+    if points.has_diagonal:
+        ends = [(min(ends)[0], max(ends[0][1], ends[1][1]))] * 2
+    counts, *edges = np.histogram2d(points.x, points.y, bins=_N_BINS, range=ends)
+    places = np.nonzero(counts)
+    middles = [((edge[:-1] + edge[1:]) / 2)[place].tolist() for edge, place in zip(edges, places, strict=True)]
+    sizes = [float(edge[1] - edge[0]) for edge in edges]
+    few = dataclasses.replace(points, x=np.array(middles[0]), y=np.array(middles[1]), labels=(), runs=())
+    return {**_plain(few), "counts": counts[places].astype(int).tolist(), "sizes": sizes}

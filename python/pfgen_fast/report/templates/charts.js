@@ -1,5 +1,4 @@
-// Charts of points, lines and bands, as SVG. They take their colours from the style of the page, and are drawn when they
-// come into view.
+// Charts as SVG. They take their colours from the style of the page, and are drawn when they come into view.
 
 const SYMBOLS = {
   circle: "M-1 0A1 1 0 1 0 1 0A1 1 0 1 0-1 0Z", diamond: "M0-1.3L1.3 0L0 1.3L-1.3 0Z", square: "M-.9-.9H.9V.9H-.9Z",
@@ -27,10 +26,6 @@ function logTicks(low, high) {
   return inside.length > 9 ? inside.filter((tick) => /^[0.]*1[0.]*(e-\d+)?$/.test(String(tick))) : inside;
 }
 
-function logName(value) {
-  return value < 0.001 ? value.toExponential() : counted(value);
-}
-
 /** From values to places between two ends and back, and the ticks between them. */
 function axisOf({ isLog, names, title }, values, begin, end) {
   const scaled = isLog ? Math.log10 : (value) => value;
@@ -40,7 +35,7 @@ function axisOf({ isLog, names, title }, values, begin, end) {
   [low, high] = [low - margin, high + margin];
   const [from, to] = isLog ? [10 ** low, 10 ** high] : [low, high];
   const ticks = names ? names.map((name, value) => ({ value, name: shortened(name, 14) }))
-    : (isLog ? logTicks : roundTicks)(from, to).map((value) => ({ value, name: isLog ? logName(value) : String(value) }));
+    : (isLog ? logTicks : roundTicks)(from, to).map((value) => ({ value, name: !isLog ? String(value) : value < 0.001 ? value.toExponential() : counted(value) }));
   return {
     title, ticks,
     at: (value) => value === null || (isLog && value <= 0) ? null : begin + (scaled(value) - low) / (high - low) * (end - begin),
@@ -67,21 +62,18 @@ function drawChart(element, { label, x, y, series, hasDiagonal, brush, onBrush }
   let values = [points.map((point) => point.x), points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y])];
   if (hasDiagonal) values = values.map(() => values.flat());
   const across = axisOf(x, values[0], edges.left, edges.right);
-  const up = axisOf(y, values[1], edges.bottom, edges.top);
-  const placed = series.map((one) => ({ ...one, points: placedPoints(one.points, across, up) }));
+  const up = axisOf(y, [...values[1], ...y.also ?? []], edges.bottom, edges.top);
+  const placed = series.map((one) => ({
+    ...one, points: one.points.map((point) => ({ ...point, left: across.at(point.x), top: up.at(point.y) })).filter(({ left, top }) => left !== null && top !== null),
+  }));
   const inReach = placed.flatMap((one) => one.points).sort((a, b) => a.left - b.left || b.top - a.top);
   const ring = svg("circle", { class: "ring", r: 9, visibility: "hidden" });
   const drawing = svg("svg", { class: "chart", role: "img", "aria-label": label, width, height, viewBox: `0 0 ${width} ${height}` }, ...axisLines(across, up, edges),
     ...(hasDiagonal ? [svg("path", { class: "zero", d: `M${edges.left} ${edges.bottom}L${edges.right} ${edges.top}` })] : []),
-    ...placed.flatMap((one) => seriesParts(one, up)), ring);
+    ...placed.flatMap((one) => seriesParts(one, up, across)), ...nameParts(placed.filter(({ hasNames }) => hasNames).flatMap((one) => one.points), edges), ring);
   element.replaceChildren(drawing, ...(inReach.length ? [keyboardPoint(inReach, 0)] : []));
   followPointer(drawing, inReach, ring);
   if (onBrush) followBrush(drawing, inReach, { across, up, brush, onBrush });
-}
-
-/** The points within the axes, with their places. */
-function placedPoints(points, across, up) {
-  return points.map((point) => ({ ...point, left: across.at(point.x), top: up.at(point.y) })).filter(({ left, top }) => left !== null && top !== null);
 }
 
 function axisLines(across, up, { left, right, top, bottom }) {
@@ -98,7 +90,7 @@ function axisLines(across, up, { left, right, top, bottom }) {
   ];
 }
 
-function seriesParts({ points, color, dash, symbol, size, hasBand }, up) {
+function seriesParts({ points, color, dash, symbol, size, hasBand, boxes }, up, across) {
   if (!points.length) return [];
   const line = (places) => places.map(([left, top]) => `${left.toFixed(1)} ${top.toFixed(1)}`).join("L");
   const bars = points.filter(({ low, high }) => low !== undefined && high !== undefined);
@@ -110,18 +102,49 @@ function seriesParts({ points, color, dash, symbol, size, hasBand }, up) {
     parts.push(svg("path", { d: bars.map(({ left, low, high }) => `M${left} ${up.at(low)}V${up.at(high)}`).join(""), stroke: color, "stroke-width": 1.5 }));
   }
   if (dash) parts.push(svg("path", { d: `M${line(points.map(({ left, top }) => [left, top]))}`, fill: "none", stroke: color, "stroke-width": 1.5, "stroke-dasharray": DASHES[dash] }));
+  if (boxes) {
+    const [width, height] = [across.at(boxes[0]) - across.at(0), up.at(0) - up.at(boxes[1])];
+    parts.push(svg("path", { class: "boxes", fill: color, d: points.map(({ left, top }) => `M${left - width / 2} ${top - height / 2}h${width}v${height}h${-width}z`).join("") }));
+  }
   if (symbol && points.length > MOST_SYMBOLS) {
     const circles = points.map(({ left, top }) => `M${(left - 3).toFixed(1)} ${top.toFixed(1)}a3 3 0 1 0 6 0a3 3 0 1 0-6 0`).join("");
     parts.push(svg("path", { d: circles, fill: color, "fill-opacity": 0.5 }));
   } else if (symbol) {
-    parts.push(svg("g", { fill: color, "fill-opacity": 0.8 }, ...points.map(({ left, top }) =>
-      svg("path", { d: SYMBOLS[symbol], transform: `translate(${left.toFixed(1)} ${top.toFixed(1)}) scale(${size})` }))));
+    parts.push(svg("g", { fill: color, "fill-opacity": 0.8 }, ...points.map(({ left, top, run }) =>
+      svg("path", { d: SYMBOLS[symbol], transform: `translate(${left.toFixed(1)} ${top.toFixed(1)}) scale(${size})`, ...(run ? { "data-run": run } : {}) }))));
   }
   return parts;
 }
 
+const MOST_NAMES = 24;
+
+/** The names of the points that are farthest from the middle, where a name covers neither a point nor another name. */
+function nameParts(points, { left, right, top, bottom }) {
+  const center = ["left", "top"].map((side) => points.reduce((sum, point) => sum + point[side], 0) / points.length);
+  const distance = (point) => Math.hypot((point.left - center[0]) / (right - left), (point.top - center[1]) / (bottom - top));
+  const taken = points.map((point) => [point.left - 4, point.left + 4, point.top]);
+  const parts = [];
+  for (const point of points.toSorted((a, b) => distance(b) - distance(a))) {
+    if (!point.name || parts.length === MOST_NAMES) continue;
+    const width = 6.5 * lettersOf(point.name);
+    const begin = [point.left + 8, point.left - 8 - width].find((x) => x > left && x + width < right && taken.every(([from, to, y]) => to < x || from > x + width || Math.abs(y - point.top) > 12));
+    if (begin === undefined) continue;
+    taken.push([begin, begin + width, point.top]);
+    const look = begin > point.left ? { x: begin } : { x: begin + width, "text-anchor": "end" };
+    parts.push(svg("text", { class: "value name", y: point.top + 4, ...look }, point.name));
+  }
+  return parts;
+}
+
+/** The width of a text in letters of Latin script. */
+function lettersOf(text) {
+  return [...text].reduce((so, letter) => so + (letter < "\u1100" ? 1 : 2), 0);
+}
+
 // ---- The pointer and the keyboard
 
+const REACH = 16;  // pixels from the pointer to a point
+const LEAST_DRAG = 5;  // pixels; less is a click
 const tip = document.getElementById("tip");
 
 /** Shows lines of text next to a place of the window; the first is bold. */
@@ -145,8 +168,6 @@ function showTipOnFocus(link, lines) {
   });
   link.addEventListener("blur", hideTip);
 }
-
-const REACH = 16;  // pixels
 
 /** The point within reach of the pointer, if any. */
 function nearestPoint(drawing, placed, event) {
@@ -176,8 +197,6 @@ function followPointer(drawing, placed, ring) {
     if (point?.opens) go(point.opens);
   });
 }
-
-const LEAST_DRAG = 5;  // pixels; less is a click
 
 /** Lets the pointer drag over a range; on touch screens, a drag up or down still scrolls. */
 function followBrush(drawing, placed, { across, up, brush, onBrush }) {
@@ -216,9 +235,11 @@ function keyboardPoint(placed, at) {
   const { left, top, opens, text } = placed[at];
   const link = opens ? make("a", { className: "point", href: addressOf(opens) }) : make("span", { className: "point", tabIndex: 0, role: "img" });
   link.ariaLabel = text.join(", ");
+  if (placed[at].run) link.dataset.run = placed[at].run;
   Object.assign(link.style, { left: `${left}px`, top: `${top}px` });
   showTipOnFocus(link, text);
   link.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") hideTip();
     const next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: placed.length - 1 }[event.key];
     if (next === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
@@ -318,7 +339,7 @@ function rowChart(rows, { label, at, ticks = [], marks, zero, room = 24, isStack
   const drawn = rows.map((row, number) => {
     const [y, words] = [height * number, `${row.name}: ${row.text}`];
     const name = shortened(row.name, narrow.matches ? Math.max(12, 44 - row.text.length) : 80);
-    return svg(row.href ? "a" : "g", { ...(row.href ? { href: row.href } : { role: "img" }), "aria-label": words },
+    return svg(row.href ? "a" : "g", { ...(row.href ? { href: row.href } : { role: "img" }), "aria-label": words, ...(row.run ? { "data-run": row.run } : {}) },
       svg("title", {}, row.title ?? words), svg("rect", { class: "hit", width: "100%", y, height }),
       svg("text", { ...nameLook, y: y + (isStacked ? 14 : 18) }, name),
       svg("text", { class: "figure", x: "99%", y: y + (isStacked ? 14 : 18), "text-anchor": "end" }, row.text),

@@ -1,65 +1,100 @@
-// The page of an experiment: points have names, are marked wherever their run is shown, and are reached by arrow keys.
-// page.js and sorting.js come first.
+// The page of an experiment: draws its charts, and marks a run wherever it is shown.
 
-const tip = document.getElementById("tip");
-const points = [...document.querySelectorAll(".point")];
-const byRun = new Map();
-for (const element of document.querySelectorAll("[data-run]")) {
-  const { run } = element.dataset;
-  if (!byRun.has(run)) byRun.set(run, []);
-  byRun.get(run).push(element);
-}
-for (const point of points) {
-  // As a label, so that the browser does not show the text a second time next to ours.
-  const title = point.querySelector("title");
-  point.setAttribute("aria-label", title.textContent);
-  title.remove();
+const SMALL = 4;  // panels; more of them are small
+const shortText = (value) => value === null ? "–" : String(Number(value.toPrecision(4)));
+
+/** A figure with the plot of a panel. */
+function plotOf(title, draw) {
+  const plot = make("div", { className: "plot" });
+  drawWhenSeen(plot, () => draw(plot));
+  return make("figure", {}, make("figcaption", {}, title), plot);
 }
 
-function leave() {
-  tip.hidden = true;
+function manyPlots(figures) {
+  return make("div", { className: `plots ${figures.length > SMALL ? "small" : ""}` }, ...figures);
+}
+
+/** The model of a run such as `result/org/model/5e1e9f4`, or of the name of a model such as `org/model`. */
+function modelOf(label) {
+  return shortened(label?.replace(/^result\//, "").split("/")[1] ?? label ?? "", 28);
+}
+
+function points({ x, y, x_label, y_label, labels, runs }) {
+  const names = labels.length ? labels : runs;
+  return x.map((value, place) => ({
+    x: value, y: y[place], run: runs[place], name: modelOf(labels[place]),
+    text: [...(names.length ? [shortened(names[place], 80)] : []), `${x_label} ${shortText(value)}`, `${y_label} ${shortText(y[place])}`],
+  }));
+}
+
+const KINDS = {
+  Scatter: ({ panels }, title) => [manyPlots(panels.map((panel) => plotOf(panel.title || title, (plot) => drawChart(plot, {
+    label: `Scatter plot: ${panel.title || title}`, x: { title: panel.x_label }, y: { title: panel.y_label }, hasDiagonal: panel.has_diagonal,
+    series: [{ points: points(panel), symbol: "circle", color: LOOKS[0].color, size: 5, hasNames: true }],
+  }))))],
+  Density: ({ panels, unit }, title) => [manyPlots(panels.map((panel) => plotOf(panel.title || title, (plot) => {
+    const most = Math.log(Math.max(...panel.counts) + 1);
+    const all = points(panel).map((point, place) => ({ ...point, text: [`${counted(panel.counts[place])} ${unit}`, ...point.text] }));
+    const level = (place) => Math.min(8, Math.floor(Math.log(panel.counts[place] + 1) / most * 9));
+    drawChart(plot, {
+      label: `Density of ${unit}: ${panel.title || title}`, x: { title: panel.x_label }, y: { title: panel.y_label }, hasDiagonal: panel.has_diagonal,
+      series: Array.from({ length: 9 }, (_, number) => ({ points: all.filter((_, place) => level(place) === number), color: `var(--level-${number})`, boxes: panel.sizes })),
+    });
+  }))), make("p", { className: "quiet" }, `A deeper blue stands for more ${unit}, on a logarithmic scale.`)],
+  Matrix({ rows, columns, values, label, lowest, highest, n_digits }) {
+    const table = smallTable([label, ...columns], rows.map((row, number) => [row, ...values[number].map((value) => figure(value, n_digits))]));
+    table.tabIndex = 0;
+    table.firstChild.classList.add("picture", "matrix");
+    const cells = [...table.querySelectorAll("td")];
+    values.flat().forEach((value, place) => {
+      if (value !== null) cells[place].classList.add(`on-level-${Math.min(8, Math.max(0, Math.floor((value - lowest) / (highest - lowest) * 9)))}`);
+    });
+    return [table];
+  },
+  Ranges({ names, values, low, high, x_label, runs, n_all }) {
+    const rows = names.map((name, place) => {
+      const ends = low && low[place] !== null ? ` (${shortText(low[place])} to ${shortText(high[place])})` : "";
+      return { name, value: values[place], low: low?.[place], high: high?.[place], run: runs[place], text: `${shortText(values[place])}${ends}` };
+    });
+    const part = n_all > names.length ? `${x_label}: the first ${counted(names.length)} of ${counted(n_all)}` : x_label;
+    return [make("figure", {}, make("figcaption", {}, part), dots(rows, { label: x_label }))];
+  },
+  LinePanels({ panels, x_label, y_label, level_label }) {
+    const legend = make("ul", { className: "groups" }, ...panels[0].lines.map((line, number) => symbolItem(LOOKS[number % LOOKS.length], line.name)));
+    if (level_label) legend.append(make("li", {}, "- - ", level_label));
+    const heights = panels.flatMap(({ lines, levels }) => [...lines.flatMap(({ y, low, high }) => [...y, ...low ?? [], ...high ?? []]), ...levels]).filter((value) => value !== null);
+    const ofLine = ({ name, x, y, low, high }, number, ticks) => ({
+      color: LOOKS[number % LOOKS.length].color, symbol: LOOKS[number % LOOKS.length].symbol, dash: "solid", size: 3, hasBand: Boolean(low),
+      points: x.map((value, place) => ({ x: value, y: y[place], ...(low ? { low: low[place], high: high[place] } : {}), text: [name, `${ticks[place] ?? shortText(value)}: ${shortText(y[place])}`] })).filter((point) => point.y !== null),
+    });
+    return [legend, manyPlots(panels.map(({ title, lines, levels, ticks }) => plotOf(title, (plot) => drawChart(plot, {
+      label: `Line plot: ${title}`, x: { title: x_label, names: ticks.length ? ticks : undefined }, y: { title: y_label, also: heights },
+      series: [...lines.map((line, number) => ofLine(line, number, ticks)), ...levels.flatMap((level, number) => level === null ? [] : [{
+        color: LOOKS[number % LOOKS.length].color, dash: "dash",
+        points: [lines[number].x[0], lines[number].x.at(-1)].map((x) => ({ x, y: level, text: [level_label, shortText(level)] })) }])],
+    }))))];
+  },
+};
+
+const charts = JSON.parse(document.getElementById("charts").textContent);
+for (const element of document.querySelectorAll("[data-picture]")) {
+  const chart = charts[Number(element.dataset.picture)];
+  element.append(...KINDS[chart.kind](chart, element.dataset.title));
+}
+
+/** Marks a run in all charts and tables. */
+function markRun({ target }) {
+  const { run } = target.closest?.("[data-run]")?.dataset ?? {};
   for (const element of document.querySelectorAll(".same")) element.classList.remove("same");
+  if (run !== undefined) for (const element of document.querySelectorAll(`[data-run="${CSS.escape(run)}"]`)) element.classList.add("same");
 }
-
-function show(point) {
-  leave();
-  for (const element of byRun.get(point.dataset.run) ?? [point]) element.classList.add("same");
-  tip.textContent = point.getAttribute("aria-label");
-  tip.hidden = false;
-  const place = point.getBoundingClientRect();
-  const { offsetWidth: width, offsetHeight: height } = tip;
-  tip.style.left = `${Math.max(4, Math.min(place.left + 12, document.documentElement.clientWidth - width - 4))}px`;
-  tip.style.top = `${place.top - height - 8 > 0 ? place.top - height - 8 : place.bottom + 8}px`;
-}
-
-/** The next point of the same panel in the direction of an arrow key. */
-function neighbour(point, key) {
-  const axis = key === "ArrowLeft" || key === "ArrowRight" ? "x" : "y";
-  const step = key === "ArrowLeft" || key === "ArrowUp" ? -1 : 1;
-  const place = (one) => Number(one.querySelector("use").getAttribute(axis));
-  const panel = [...point.parentElement.querySelectorAll(".point")].sort((a, b) => place(a) - place(b));
-  return panel[panel.indexOf(point) + step];
-}
-
-for (const point of points) {
-  point.addEventListener("pointerenter", () => show(point));
-  point.addEventListener("pointerleave", leave);
-  point.addEventListener("focus", () => show(point));
-  point.addEventListener("blur", leave);
-  point.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") leave();
-    if (!event.key.startsWith("Arrow")) return;
-    event.preventDefault();
-    const next = neighbour(point, event.key);
-    if (!next) return;
-    point.setAttribute("tabindex", "-1");
-    next.setAttribute("tabindex", "0");
-    next.focus();
-  });
-}
-addEventListener("scroll", leave, { capture: true, passive: true });
+document.addEventListener("pointerover", markRun);
+document.addEventListener("focusin", markRun);
 
 // Pictures are printed; tables only if they are open.
-addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll(".fold:has(.drawing, .cell-map)")) fold.open = true; });
+addEventListener("beforeprint", () => {
+  for (const fold of document.querySelectorAll(".fold:has([data-picture], .cell-map)")) fold.open = true;
+  drawStale(true);
+});
 
-followTheme(() => {})();
+followTheme(drawSoon)();

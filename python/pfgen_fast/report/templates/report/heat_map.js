@@ -104,11 +104,6 @@ function cellText({ run, question }) {
   return [shortened(overview.runs[run].name, 80), shortened(`${id} ${text}`, 80), `Score ${figure(score, overview.digits)}${side}`];
 }
 
-/** The width of a text in letters of Latin script. */
-function lettersOf(text) {
-  return [...text].reduce((so, letter) => so + (letter < "\u1100" ? 1 : 2), 0);
-}
-
 let map = null;
 
 function drawHeatMap(element, shown) {
