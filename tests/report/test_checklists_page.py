@@ -134,7 +134,7 @@ def test_filters_ask_for_categories_states_and_marks(open_tab, path):
     for name, value, result in (
         ("state", "missing", ["letter_2", "report_2"]),
         ("mark", "repetition", ["letter_1"]),
-        ("subject", "weather, 90", ["report_1/90"]),
+        ("length", "90", ["report_1/90"]),
         ("area", "letters", ["letter_1", "letter_2", "letter_3"]),
     ):
         tab.page.locator(f"#questions [data-filter={name}]").select_option(value)

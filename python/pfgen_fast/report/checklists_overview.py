@@ -89,8 +89,9 @@ def overview_of(scores: ChecklistScores, models: Sequence[ModelEvidence]) -> dic
             {
                 "id": in_one_line("/".join(filter(None, task.key)), 200),
                 "text": title,
-                "subject": ", ".join(filter(None, (names[task.place], task.length))),
+                "subject": names[task.place],
                 "area": in_one_line(task.area, _N_NAME),
+                "length": (task.length or "main table") if suite.lengths else "",
             }
             for task, title in zip(tasks, titles(tasks), strict=True)
         ],

@@ -1,34 +1,44 @@
 // What models lose on, and the mean verdicts on the questions of one category at a time. checklists/answers.js comes first.
 
-const N_NAMED_LOSSES = 5;
+const N_BARS = 8;
 
-/** What a model loses to the median of the models: the categories in a sentence, and the questions in a table. */
+/** What a model loses to the median of the models: the largest changes by category, and the questions that cost most. */
 function ownLosses(number) {
-  const { losses, gaps } = overview.runs[number];
-  const sentences = gaps.map(([place, gap, ids, n]) => make("p", { className: "missing" }, `${counted(n)} ${gap} in `, make("bdi", {}, place), ": ",
+  const { losses, gaps, score, name: model } = overview.runs[number];
+  const missing = gaps.map(([place, gap, ids, n]) => make("p", { className: "missing" }, `${counted(n)} ${gap} in `, make("bdi", {}, place), ": ",
     ...ids.flatMap((id, index) => [index ? ", " : "", make("bdi", {}, id)]), n > ids.length ? ` and ${n - ids.length} more` : ""));
-  if (!losses) return sentences;
-  const named = losses.categories.filter(([, loss]) => loss > 0).slice(0, N_NAMED_LOSSES);
-  const linked = (category) => {
-    const { name } = overview.checklists[category];
-    const link = make("a", { href: addressOf({ question: null, filters: new Map(state.filters).set("subject", name) }) }, make("bdi", {}, name));
-    link.addEventListener("click", () => setTimeout(() => dialogBody.querySelector(".of-questions").scrollIntoView({ block: "center" })));
-    return link;
-  };
-  const total = `${losses.total > 0 ? "Loses" : "Gains"} ${figure(Math.abs(losses.total), 1)} points against the median verdicts of the models`;
-  sentences.unshift(make("p", {}, make("b", {}, total), ...(named.length ? [losses.total > 0 ? "; loses most in " : "; loses in ", ...named.flatMap(([category, loss], index) => [index ? ", " : "", linked(category), ` ${figure(loss, 1)}`])] : []), "."));
-  const widest = Math.max(1e-9, ...losses.questions.map(([, , , , loss]) => Math.abs(loss)));
-  const rows = losses.questions.filter(([, , , , loss]) => loss > 0).map(([category, question, own, reference, loss, task]) => make("tr", {},
-    make("th", { scope: "row" }, make("bdi", {}, ...shortQuestion(overview.checklists[category].questions[question] ?? "Overall rating"))),
-    make("td", {}, linked(category)),
-    ...[own, reference].map((value) => make("td", { className: "number" }, figure(value, 2))),
+  if (!losses) return missing;
+  const href = (category) => addressOf({ question: null, filters: new Map(state.filters).set("subject", overview.checklists[category].name) });
+  const inOrder = losses.categories.toSorted(([, a], [, b]) => Math.abs(b) - Math.abs(a));
+  const rest = inOrder.slice(N_BARS).reduce((sum, [, loss]) => sum + loss, 0);
+  const change = (name, loss, more = {}) => ({ name, value: -loss, text: signed(-loss, 1), ...more });
+  const total = (name, value) => ({ name, total: value, text: figure(value, 1) });
+  const bars = [
+    total("Median verdicts", score + losses.total),
+    ...inOrder.slice(0, N_BARS).map(([category, loss]) => change(overview.checklists[category].name, loss, { href: href(category) })),
+    ...(inOrder.length > N_BARS ? [change("Other categories", rest)] : []), total(model, score),
+  ];
+  const chart = make("div", {}, waterfall(bars, { label: "From the median verdicts of the models to this model, in points of the average" }));
+  // A bar leaves the tasks of its category in the table below.
+  chart.addEventListener("click", () => setTimeout(() => dialogBody.querySelector(".of-questions").scrollIntoView({ block: "center" })));
+  const sentence = `${losses.total > 0 ? "Loses" : "Gains"} ${figure(Math.abs(losses.total), 1)} points against the median verdicts of the models`;
+  return [make("p", {}, make("b", {}, sentence), "; a bar leads to the tasks of its category."), ...missing, chart, ...dearestQuestions(losses.questions)];
+}
+
+/** A table of the questions that cost a model most, each with the answer that has the lowest verdict. */
+function dearestQuestions(questions) {
+  const widest = Math.max(1e-9, ...questions.map(([, , , , loss]) => Math.abs(loss)));
+  const rows = questions.filter(([, , , , loss]) => loss > 0).map(([category, question, own, reference, loss, task]) => make("tr", {},
+    make("th", { scope: "row" }, ...shortQuestion(overview.checklists[category].questions[question])),
+    make("td", { className: "extra" }, make("bdi", {}, overview.checklists[category].name)),
+    ...[own, reference].map((value) => make("td", { className: "number extra" }, figure(value, 2))),
     make("td", { className: "number" }, ...differenceBar(-loss, widest)),
     make("td", {}, make("a", { href: addressOf({ question: task, sample: null }) }, make("bdi", {}, overview.questions[task].id)))));
-  if (!rows.length) return sentences;
-  const heads = ["Question of the checklist", "Category", "Verdict", "Median", "Points", "Worst answer"];
+  if (!rows.length) return [];
+  const heads = [["Question of the checklist", ""], ["Category", "extra"], ["Verdict", "number extra"], ["Median", "number extra"], ["Points", "number"], ["Worst answer", ""]];
   const table = make("table", { className: "losses" }, make("caption", { className: "unseen" }, "Loses most on"),
-    make("thead", {}, make("tr", {}, ...heads.map((head, place) => make("th", { scope: "col", className: place > 1 && place < 5 ? "number" : "" }, head)))), make("tbody", {}, ...rows));
-  return [...sentences, make("h3", {}, "Loses most on"), make("div", { className: "scroller", role: "region", ariaLabel: "Loses most on", tabIndex: 0 }, table)];
+    make("thead", {}, make("tr", {}, ...heads.map(([name, className]) => make("th", { scope: "col", className }, name)))), make("tbody", {}, ...rows));
+  return [make("h3", {}, "Loses most on"), make("div", { className: "scroller", role: "region", ariaLabel: "Loses most on", tabIndex: 0 }, table)];
 }
 
 // ---- The tab of mean verdicts

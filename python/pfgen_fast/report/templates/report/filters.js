@@ -65,10 +65,17 @@ function endsOf(runs) {
 
 const allEnds = endsOf(overview.runs);
 
+/** The runs without those whose scores are far from all others: by more than three interquartile ranges. */
+function withoutOutliers(runs) {
+  const scores = runs.map(({ score }) => score).filter(isNumber).sort((a, b) => a - b);
+  const [low, high] = [1, 3].map((quarter) => scores[Math.floor(quarter * (scores.length - 1) / 4)]);
+  return runs.filter(({ score }) => score >= low - 3 * (high - low) && score <= high + 3 * (high - low));
+}
+
 /** Draws the intervals on an axis for the shown runs. The page initially has an axis for all runs. */
 function zoomIntervals() {
   const at = (value) => 100 * (value - allEnds[0]) / (allEnds[1] - allEnds[0]);
-  const [low, high] = endsOf(visibleRuns().map((number) => overview.runs[number])).map(at);
+  const [low, high] = endsOf(withoutOutliers(visibleRuns().map((number) => overview.runs[number]))).map(at);
   const box = Number.isFinite(low) ? `${low.toFixed(2)} 0 ${(high - low).toFixed(2)} 8` : "0 0 100 8";
   if (box === zoomIntervals.box) return;
   zoomIntervals.box = box;

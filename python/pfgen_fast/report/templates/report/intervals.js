@@ -56,7 +56,7 @@ function pairedDifference(a, b, { clusters = overview.clusters, strata = overvie
   const n = differences.length;
   if (isBinary) return { mean: mean(differences), n, nUnits: n, isBinary, ...tango(differences) };
   const numbers = [...new Set(strata?.filter((stratum, place) => isNumber(stratum) && (isNumber(a[place]) || isNumber(b[place]))))];
-  const parts = numbers.length > 1 ? numbers.map((stratum) => places.filter((place) => strata[place] === stratum)) : [places];
+  const parts = numbers.length ? numbers.map((stratum) => places.filter((place) => strata[place] === stratum)) : [places];
   const tested = combined(parts.map((part) => partOf(a, b, part, clusters)));
   const { center, error, degrees, nUnits, largest } = tested;
   const pOfEqual = Math.abs(center) <= 1e-9 * largest ? 1 : 2 / 2 ** Math.min(nUnits, 1000);

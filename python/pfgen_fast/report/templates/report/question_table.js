@@ -53,9 +53,9 @@ function questionTable({ label, order, first, questions, columns, content, picks
   return table;
 }
 
-const FACETS = { area: "Area", subject: WORDS.Subject };
+const FACETS = { area: "Area", subject: WORDS.Subject, length: "Length" };
 
-/** Lists that choose among some questions by area, subject, and the states and marks of their answers. */
+/** Lists that choose among some questions by area, subject and length, and by the states and marks of their answers. */
 function questionFilters(questions) {
   const values = Object.keys(FACETS).map((facet) => [facet, [...new Set(questions.map((question) => overview.questions[question][facet]))].filter(Boolean)]);
   const states = (overview.state_names ?? []).filter((name, number) => name && number && overview.states.some((of) => of.includes(number)));

@@ -7,6 +7,7 @@ const isSmall = (questions) => questions.length < FEW;
 const subjects = (() => {
   const bySubject = new Map();
   overview.questions.forEach(({ subject }, question) => {
+    if (overview.strata?.[question] === null) return;
     if (subject && !bySubject.has(subject)) bySubject.set(subject, []);
     bySubject.get(subject)?.push(question);
   });
