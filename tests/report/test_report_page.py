@@ -358,7 +358,7 @@ TABS = {
         ("", "#runs", 900),
         *((f"#tab={name}", ready, 3000) for name, ready in TABS.items()),
         ("#search=nowhere", "#none", 900),
-        ("#run=org/alpha/1&question=Q02", "#details-body .answer", 900),
+        ("#run=org/alpha/1&question=Q02&cause=wording", "#details-body .answer", 900),
         ("#question=Q02", "#details-body .answer", 900),
         ("#compare=org/alpha/1..org/beta/1&question=Q02", ".brushed .answer", 900),
     ],
