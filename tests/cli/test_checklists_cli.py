@@ -23,7 +23,7 @@ def test_a_checkout_becomes_a_suite_and_its_results_runs_without_bad_lines(tmp_p
     with path.open("a") as file:
         file.write("{]\n")
     code, out, err = call("checklists", "import", checkout, "--suite", tmp_path / "suite", "-o", tmp_path / "runs")
-    label = f"error: {path}, line 3, column 2: not JSON: Expecting property name enclosed in double quotes\n"
+    label = f"warning: {path}, line 3, column 2: not JSON: Expecting property name enclosed in double quotes\n"
     assert (code, err) == (3, label)
     assert [line.partition(": /")[0] for line in out.splitlines()] == [
         "heron: 22 answers, 22 judgements",

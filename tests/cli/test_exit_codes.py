@@ -99,8 +99,8 @@ LACKS = "error: not enough memory ({}); raise the limit of this process (ulimit 
 @pytest.mark.parametrize(
     ("module", "before", "error", "code", "line"),
     [
-        ("dataclasses", "", "KeyboardInterrupt", 130, "error: stopped\n"),
-        ("pfgen_fast.runs.trials", "", "KeyboardInterrupt", 130, "error: stopped\n"),
+        ("dataclasses", "", "KeyboardInterrupt", 130, "stopped\n"),
+        ("pfgen_fast.runs.trials", "", "KeyboardInterrupt", 130, "stopped\n"),
         ("dataclasses", "", "MemoryError", 2, LACKS.format("MemoryError")),
         ("pfgen_fast.cli.score.score", LIMIT, "ImportError('failed to map segment')", 2, LACKS.format("ImportError")),
         ("pfgen_fast.runs.trials", LIMIT, "RuntimeError('no new thread')", 2, LACKS.format("RuntimeError")),

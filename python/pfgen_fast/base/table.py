@@ -50,9 +50,9 @@ class Column:
         view: Who sees the column: everyone, only readers (terminal, Markdown, pages), or only files.
         is_optional: Whether a terminal that is too narrow leaves it out.
         is_text: Whether it is aligned to the left; by default if any value is a text.
-        picture: What notebooks draw beside the text: a bar from zero, a bar whose positive values are losses, or an
-            interval of a value with `mean`, `low` and `high`. Values with the same `unit`, if they have one, share an
-            axis; signed intervals have the colour of their sign unless they include zero.
+        picture: What notebooks draw: in place of the text a bar from zero, or one whose positive values are losses;
+            beside the text the interval of a value with `mean`, `low` and `high`. Values with the same `unit`, if they
+            have one, share an axis; signed intervals have the colour of their sign unless they include zero.
     """
 
     name: str
@@ -227,16 +227,18 @@ class Table:
     def _repr_html_(self) -> str:
         """The table for notebooks: at most 20 rows, no script, texts as they are."""
         table, to_left = self.for_readers(), self.text_columns()
-        heads = "".join(f"<th>{html_text(head)}</th>" for head in self.heads())
+        left = ' style="text-align:left"'
+        heads = "".join(f"<th{left * (n in to_left)}>{html_text(head)}</th>" for n, head in enumerate(self.heads()))
         first = table.rows[:_MOST_ROWS_IN_NOTEBOOKS]
         pictures = [_pictures(column, [row[place] for row in first]) for place, column in enumerate(table.columns)]
         rows = []
         for number, row in enumerate(first):
             cells = []
             for place, (column, value) in enumerate(zip(table.columns, row, strict=True)):
-                align = "left" if place in to_left else "right;white-space:nowrap" if column.picture else ""
+                align = "right;white-space:nowrap" if column.picture else "left" if place in to_left else ""
                 style = f' style="text-align:{align}"' if align else ""
                 text = value if isinstance(value, Html) else html_text(column.shown(value))
+                text = text if column.picture in ("", "interval") else ""
                 cells.append(f"<td{style}>{pictures[place][number]}{text}</td>")
             rows.append(f"<tr>{''.join(cells)}</tr>")
         n_more = len(self.rows) - _MOST_ROWS_IN_NOTEBOOKS

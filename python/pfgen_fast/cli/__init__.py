@@ -74,5 +74,5 @@ def _write_utf8(*streams: object) -> None:
 def stopped() -> "NoReturn":
     """Ends a command after Ctrl-C without a further message; another Ctrl-C kills it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    sys.stderr.write("error: stopped\n")
+    sys.stderr.write("stopped\n")
     raise SystemExit(130)

@@ -104,7 +104,7 @@ def warn(*messages: str) -> None:
 
 
 def caution(*messages: str) -> None:
-    """Prints warnings about results that are complete, each as one line."""
+    """Prints warnings, each as one line: what was left out, or weakens a result."""
     _tell("warning:", "yellow", *messages)
 
 

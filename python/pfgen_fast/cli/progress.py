@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ..base.untrusted_text import counted
-from .app import Exit, counting, fail, has_bars, note, print_line
+from .app import Exit, counting, has_bars, note, print_line
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -50,7 +50,8 @@ class Watch:
             print_line(self.summary(), to=sys.stderr)
         if kind is KeyboardInterrupt:
             there = f"{self.done} of {self.planned} {self._what}"
-            fail(f"stopped with {there}, which are kept; run the same command again to continue", Exit.STOPPED)
+            print_line(f"stopped with {there}, which are kept; run the same command again to continue", to=sys.stderr)
+            raise SystemExit(Exit.STOPPED)
 
     def count(self, done: int, total: int | None) -> None:
         """Records the number of answers so far, and the planned number."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -161,7 +161,8 @@ class Comparison(TableResult):
     @property
     def table(self) -> Table:
         """The differences by metric and pair."""
-        return self._table_of(self.metrics, [Column("metric", form=self._metric_name)])
+        metric = Column("metric", form=lambda name: "score" if (self.kind, name) == ("runs", "average") else name)
+        return self._table_of(self.metrics, [metric])
 
     @property
     def shown(self) -> Table:
@@ -172,15 +173,22 @@ class Comparison(TableResult):
         table = self._table_of(rows, [])
         others = {(row.metric, row.model_a, row.model_b): row for row in self.metrics if row.metric != rows[0].metric}
         metrics = list(dict.fromkeys(metric for metric, _, _ in others))
-        columns = [Column(name, is_optional=True, form=_marked, view="readers") for name in metrics]
+
+        def marked(row: Difference) -> str:
+            return signed(row.difference, row.digits) + ("*" if row.differs else " ")
+
+        columns = [Column(name, form=marked, view="readers", is_optional=True) for name in metrics]
         cells = [
             [*cells, *(others.get((name, row.model_a, row.model_b)) for name in metrics)]
             for row, cells in zip(rows, table.rows, strict=True)
         ]
         return Table([*table.columns, *columns], cells)
 
-    def _metric_name(self, metric: str) -> str:
-        return "score" if self.kind == "runs" and metric == "average" else metric
+    def _short(self) -> dict[str, str]:
+        """How readers see the names of models; runs have their paths if short names are not different."""
+        models = {model: in_one_line(model) for row in self.metrics for model in (row.model_a, row.model_b)}
+        short = {path: in_one_line(short_name(Path(path))) for path in models if self.kind == "runs"}
+        return short if len({*short.values()}) == len(models) else models
 
     @property
     def subject_table(self) -> Table:
@@ -190,21 +198,17 @@ class Comparison(TableResult):
     def _table_of(self, rows: Sequence[Difference], first: Sequence[Column]) -> Table:
         """A table of differences; the first columns say what each row is about."""
         digits = max((row.digits for row in rows), default=4) if {row.test for row in rows} == {"Tango"} else 4
-        name: Callable[[str], str] | None = None
-        if self.kind == "runs":
-            names = {path: short_name(Path(path)) for row in rows for path in (row.model_a, row.model_b)}
-            name = names.__getitem__ if len({*names.values()}) == len(names) else None
 
         def ends(row: Difference) -> str:
-            low, high = (end if end is None else signed(end, digits) for end in (row.low, row.high))
-            return NOTHING if low is None else f"{low} to {high}"
+            low, high = (NOTHING if end is None else signed(end, digits) for end in (row.low, row.high))
+            return low if row.low is None else f"{low} to {high}"
 
         is_corrected, noun = any(row.n_in_family > 1 for row in rows), MODEL[self.kind]
         views: Sequence[Literal["files", "all"]] = "files", "all"
         columns = [
             *first,
-            Column("model_a", f"{noun} A", view=views[not self.has_one_a], form=name),
-            Column("model_b", f"{noun} B", view=views[self.n_pairs > 1], form=name),
+            Column("model_a", f"{noun} A", view=views[not self.has_one_a], form=self._short().__getitem__),
+            Column("model_b", f"{noun} B", view=views[self.n_pairs > 1], form=self._short().__getitem__),
             Column("a", "A", digits, is_optional=self.n_pairs > 1),
             Column("b", "B", digits, is_optional=not self.has_one_a),
             Column("difference", "A - B", digits, is_signed=True),
@@ -239,12 +243,13 @@ class Comparison(TableResult):
     @property
     def names(self) -> list[tuple[str, str]]:
         """The models that the letters A and B stand for in all rows."""
-        names = [("A", self.metrics[0].model_a), ("B", self.metrics[0].model_b)]
+        short, row = self._short(), self.metrics[0]
+        names = [("A", short[row.model_a]), ("B", short[row.model_b])]
         return names if self.n_pairs == 1 else names[: self.has_one_a]
 
     def words(self) -> list[str]:
         """The sentences above the table of a notebook."""
-        names = ", ".join(f"{letter} is {in_one_line(name)}" for letter, name in self.names)
+        names = ", ".join(f"{letter} is {name}" for letter, name in self.names)
         return [
             *([f"{names}."] if names else []),
             self.verdict,
@@ -260,11 +265,6 @@ class Comparison(TableResult):
         }
         figures = {"verdict": self.verdict, "method": self.method, **vars(self), **rows, "of": self.kind}
         return {name: value for name, value in figures.items() if name != "kind"}
-
-
-def _marked(row: Difference) -> str:
-    """A difference, marked if it is significant."""
-    return signed(row.difference, row.digits) + ("*" if row.differs else " ")
 
 
 def compare_models(

@@ -132,7 +132,7 @@ class Diagnosis(TableResult):
         columns = [
             Column("cause"),
             Column("loss", digits=3, is_signed=True),
-            Column("bar", "", form=bar, view="readers", is_text=True, is_optional=True),
+            Column("bar", "", form=bar, view="readers", is_text=True, is_optional=True, picture="loss"),
             Column("answers"),
             Column("share", form=lambda share: f"{share:.1%}".replace("%", " %")),
             Column("question_id", "example", is_text=True),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...base.untrusted_text import counted, few_names
-from ..app import Exit, Quiet, exit_if_partial, fail, note, print_line, shown, warn
+from ..app import Exit, Quiet, caution, exit_if_partial, fail, note, print_line, shown, warn
 from ..engine_options import (
     Connection,
     JudgeTemperature,
@@ -56,7 +56,7 @@ class ChecklistsImport:
         has_problems = False
         for model in import_runs(self.source, ChecklistSuite.load(self.suite), self.output):
             has_problems |= bool(model.problems)
-            warn(*model.problems)
+            caution(*model.problems)
             if model.n_answers and not self.quiet:
                 numbers = f"{counted(model.n_answers, 'answer')}, {counted(model.n_judgements, 'judgement')}"
                 print_line(f"{shown(model.key)}: {numbers}: {shown(self.output / model.key)}")
@@ -140,7 +140,7 @@ class ChecklistsJudge:
         )
         judging = Judging.open(self.options.opened, suite, judge, offline=asking.offline)
         faults = [fault for judged in judging.runs for fault in judged.faults]
-        warn(*faults)
+        caution(*faults)
         if not quiet:
             note(*suite.notes)
         if asking.dry_run or not (asking.offline or quiet):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ...base.errors import ChecklistError
 from ...base.untrusted_text import in_one_line
-from ..app import Exit, Json, counting, exit_if_partial, note, print_json, print_tables
+from ..app import Json, counting, exit_if_partial, fail, note, print_json, print_tables
 from ..parser import Option, option_group
 from .options import RunOptions
 
@@ -37,7 +37,7 @@ class MeasuredRuns(RunOptions):
             except ChecklistError as error:
                 self.faults(str(error))
         if not results:
-            raise SystemExit(Exit.USAGE)
+            fail("no run can be read")
         return results
 
     def finish(

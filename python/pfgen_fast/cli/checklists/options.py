@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..app import Json, Quiet, exit_if_partial, print_json, print_tables, show_finding, warn
+from ..app import Json, Quiet, caution, exit_if_partial, print_json, print_tables, show_finding
 from ..parser import Argument, Option, option_group
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Faults:
         """Reports a line that was not reported before."""
         if fault not in self._named:
             self._named.add(fault)
-            warn(fault)
+            caution(fault)
 
     def __bool__(self) -> bool:
         return bool(self._named)

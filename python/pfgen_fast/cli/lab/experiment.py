@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from .. import options
-from ..app import Exit, Quiet, counting, exit_if_partial, fail, print_line, show_finding, warn
+from ..app import Exit, Quiet, caution, counting, exit_if_partial, fail, print_line, show_finding
 from ..engine_options import JudgeTemperature, ServerOptions, number_of
 from ..parser import Argument, Option, option_group
 from ..progress import Watch
@@ -42,7 +42,7 @@ class Call:
         suite = given_suite(self.suite)
         with counting("runs", quiet=self.quiet) as count:
             runs = read(paths, suite=suite, threads=self.threads, on_progress=count, **more)
-        warn(*runs.problems)
+        caution(*runs.problems)
         return runs
 
     def finish(self, finding: Finding, runs: RunMeans | MetricValues) -> None:
@@ -89,7 +89,7 @@ class ExperimentRelations:
         runs: RunMeans
         if len(self.paths) == 1 and (self.paths[0] == "published" or self.paths[0].endswith(".csv")):
             runs = read_leaderboard(Path(self.paths[0]))
-            warn(*runs.problems)
+            caution(*runs.problems)
         else:
             runs = self.call.read(score_runs if self.runs == "all" else read_figures, self.paths)
         means = runs if self.runs == "all" else runs.one_per_model(self.runs)

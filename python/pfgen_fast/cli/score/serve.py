@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from .. import options
-from ..app import Exit, fail, print_line, shown, warn
+from ..app import Exit, caution, fail, print_line, shown
 from ..parser import Option
 from ..suite_line import suite_or_here
 
@@ -73,7 +73,7 @@ class Serve:
         if not server.serve(
             reward, host=self.host, port=self.port, token=token, limits=limits, mode=self.mode, on_start=started
         ):
-            warn("ended before all requests in progress were answered")
+            caution("ended before all requests in progress were answered")
             os._exit(Exit.STOPPED)  # a worker may still be scoring
 
     def _reward(self) -> Reward:
