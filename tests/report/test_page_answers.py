@@ -125,7 +125,7 @@ def test_the_question_view_ranks_the_answers_of_all_runs(open_tab, path, runs):
 
 
 def test_a_question_without_answers_of_the_runs_that_are_shown_says_so(open_tab, path, runs):
-    tab = open_tab(path, "#question=Q02&search=nowhere&runs=shown")
+    tab = open_tab(path, "#question=Q02&from=9&runs=shown")
     tab.page.locator("#details-body .ranked .notice").wait_for()
     assert tab.page.locator("#details-body .scored").count() == 0
     tab.page.locator("#details-body").get_by_role("button", name="Clear search and filters").click()
@@ -133,7 +133,7 @@ def test_a_question_without_answers_of_the_runs_that_are_shown_says_so(open_tab,
     assert tab.fragment == "question=Q02&runs=shown"
     page = open_tab(path, "#question=Q02&search=run-1").page
     page.wait_for_selector("#details-body .scored:nth-child(4)")  # all runs, until one chooses those of the search
-    page.get_by_label("Runs").last.select_option("the 1 of the leaderboard’s filters")
+    page.locator("#details-body select[data-filter=runs]").select_option("the 1 of the leaderboard’s filters")
     page.get_by_text("1 answers of 1 runs").wait_for()
 
 

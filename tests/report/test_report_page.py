@@ -63,7 +63,7 @@ def test_a_score_says_its_interval_and_a_rank_its_range(open_tab, path):
     assert ranges == ["–", "1–2", "1–2", "3", "4", "5", "6"]
 
 
-def test_the_search_finds_names_parameters_and_questions(open_tab, path):
+def test_the_search_finds_names_and_parameters(open_tab, path):
     tab = open_tab(path)
     search = tab.page.get_by_role("searchbox")
     search.press_sequentially("alpha")
@@ -74,19 +74,52 @@ def test_the_search_finds_names_parameters_and_questions(open_tab, path):
         search.fill(text)
         assert names(tab.page) == result
         assert tab.page.locator("#count").inner_text() == f"{len(result)} of 7 runs"
-    search.fill("Q07")
-    offer = tab.page.locator("#offers a")
-    assert offer.inner_text().startswith("Q07")
-    offer.click()
+
+
+def test_ctrl_k_offers_runs_questions_and_answers_without_a_change_of_the_page(open_tab, path):
+    tab = open_tab(path)
+    palette, options = tab.page.locator("#palette"), tab.page.get_by_role("option")
+    tab.press("Control+k")
+    tab.page.keyboard.type("beta")
+    assert options.all_inner_texts()[0].startswith("org/beta/1")
+    tab.page.keyboard.press("Control+a")
+    tab.page.keyboard.type("Q07")
+    assert options.first.inner_text().startswith("Q07")
+    assert len(names(tab.page)) == 7
+    tab.press("Enter")
     tab.page.wait_for_selector("#details[open]")
-    assert tab.fragment == "question=Q07"  # the search was for the question, not for runs that have it in their names
-    tab.page.locator("#details-body .ranked .scored").nth(6).wait_for()
-    tab.page.go_back()
-    assert search.input_value() == "Q07"
+    assert (tab.fragment, palette.is_visible()) == ("question=Q07", False)
+    tab.press("Control+k")
+    tab.page.keyboard.type("an answer")
+    options.filter(has_text="All answers").wait_for()
+    excerpts = tab.page.get_by_role("group", name="Answers").get_by_role("option").all_inner_texts()
+    assert (len(excerpts), "An answer" in excerpts[0]) == (7, True)
+    tab.press("ArrowUp", "Enter")  # from the first to the last
+    assert tab.fragment == "tab=answers&answers=an%20answer"
+    tab.press("/")
+    tab.page.keyboard.type("nowhere")
+    tab.page.get_by_text("Nothing here contains “nowhere”.").wait_for()
+    tab.press("Escape")
+    assert palette.is_hidden()
 
 
-def test_a_search_without_a_hit_says_so_and_draws_nothing(open_tab, path):
+def test_a_search_without_a_hit_says_so_and_shows_all(open_tab, path):
     page = open_tab(path, "#search=nowhere").page
+    vain = page.locator("#vain")
+    assert vain.inner_text().startswith("No run matches “nowhere”, so all are shown.")
+    assert len(names(page)) == 7
+    page.get_by_role("link", name="Questions").click()
+    page.locator("#questions-table tbody").first.wait_for()
+    assert vain.inner_text().startswith("No question matches “nowhere”, so all are shown.")
+    page.get_by_role("searchbox").fill("q07")
+    assert page.locator("#questions-table tbody:visible").count() == 1
+    assert vain.is_hidden()
+    page.get_by_role("searchbox").fill("")
+    assert page.locator("#questions-table tbody:visible").count() == 8
+
+
+def test_filters_without_a_run_draw_nothing(open_tab, path):
+    page = open_tab(path, "#from=9").page
     assert page.locator("#none").is_visible()
     assert page.locator("#runs").is_hidden()
     for name, drawn_there in (("Plots", ".plot"), ("Heat map", "#heat"), ("Questions", "#questions-table")):
@@ -156,12 +189,13 @@ def test_keys_step_through_the_runs_that_are_shown(open_tab, path):
     assert tab.fragment == "search=org&sort=-rank"
 
 
-def test_keys_move_in_the_table_focus_the_search_and_show_themselves(open_tab, path):
+def test_keys_move_in_the_table_stay_in_the_search_and_show_themselves(open_tab, path):
     tab = open_tab(path)
     search, keys = tab.page.get_by_role("searchbox"), tab.page.locator("#keys")
     tab.press("j", "j")
     assert tab.page.evaluate("document.activeElement.title") == "org/alpha/1"
-    tab.press("/", "j", "?", "/")
+    search.focus()
+    tab.press("j", "?", "/")
     assert search.input_value() == "j?/"
     tab.press("Escape")
     assert search.input_value() == ""
@@ -357,7 +391,7 @@ TABS = {
     [
         ("", "#runs", 900),
         *((f"#tab={name}", ready, 3000) for name, ready in TABS.items()),
-        ("#search=nowhere", "#none", 900),
+        ("#search=nowhere", "#vain", 900),
         ("#run=org/alpha/1&question=Q02&cause=wording", "#details-body .answer", 900),
         ("#question=Q02", "#details-body .answer", 900),
         ("#compare=org/alpha/1..org/beta/1&question=Q02", ".brushed .answer", 900),

@@ -43,7 +43,7 @@ _OVERVIEW = (
 )
 _VIEWS = (
     *("answers", "question_table", "questions", "diagnosis", "run_view", "question_view"),
-    *("differences", "comparison", "search"),
+    *("differences", "comparison", "search", "palette"),
 )
 SCRIPTS = (
     *("unpacking.js", "charts.js", "report/state.js", "address.js", "dialog.js"),

@@ -1,6 +1,6 @@
 // The buttons and keys that lead to the previous and the next subject of the dialog. The script before defines `steps`,
 // which returns the part of the state that they change, its values in order and other changes of each step, or null if the
-// dialog has no steps; and `moveInTable`, which is called for the keys when the dialog is closed.
+// dialog has no steps; `moveInTable`, which is called for the keys when the dialog is closed; and `find`, for "/".
 
 const stepButtons = [[document.getElementById("previous"), -1], [document.getElementById("next"), 1]];
 const STEPS = { j: 1, k: -1 };
@@ -34,7 +34,7 @@ whenChanged(() => {
 addEventListener("keydown", (event) => {
   const opened = document.querySelector("dialog[open]");
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea") || (opened && opened !== dialog)) return;
-  if (event.key === "/" && !dialog.open) search.focus();
+  if (event.key === "/" && !dialog.open) find();
   else if (STEPS[event.key] && dialog.open) step(STEPS[event.key]);
   else if (STEPS[event.key]) moveInTable(STEPS[event.key]);
   else return;

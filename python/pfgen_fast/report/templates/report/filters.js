@@ -27,16 +27,27 @@ function askedFilters(filters) {
 const textOfRun = overview.runs.map(({ name, group, parameters: of }) =>
   [name, group, ...Object.entries(of).map(([key, value]) => `${key} ${value}`)].join("\n").toLowerCase());
 
-function searchedWords() {
-  return state.search.toLowerCase().split(/\s+/).filter(Boolean);
+/** The search filters what the tab shows: questions, or else runs. */
+const SEARCHED = { questions: [WORDS.question, overview.questions.map(({ id, text, subject }) => `${id} ${text} ${subject ?? ""}`.toLowerCase())] };
+
+/** Tests whether a question or a run, by the tab, matches the search. A search that matches none of them leaves all, and says so. */
+function searchOf(tab) {
+  const [noun, texts] = SEARCHED[tab] ?? [WORDS.run, textOfRun];
+  const words = state.search.toLowerCase().split(/\s+/).filter(Boolean);
+  const matches = (number) => words.every((word) => texts[number].includes(word));
+  const isVain = !texts.some((_, number) => matches(number));
+  const vain = document.getElementById("vain");
+  vain.hidden = !isVain;
+  if (isVain) vain.replaceChildren(`No ${noun} matches “`, make("bdi", {}, shortened(state.search.trim(), 60)), "”, so all are shown. ", findButton("Find it elsewhere (Ctrl-K)"));
+  return isVain ? () => true : matches;
 }
 
 function filterRuns() {
-  const words = searchedWords();
+  const matches = shownTab() === "questions" ? () => true : searchOf(shownTab());
   const tests = askedFilters(state.filters).map(([name, value]) => FILTERS[name](value));
   const models = new Set();
   overview.runs.forEach((run, number) => {
-    let isShown = words.every((word) => textOfRun[number].includes(word)) && tests.every((test) => test(run, number));
+    let isShown = matches(number) && tests.every((test) => test(run, number));
     if (isShown && state.filters.has("best")) {
       // The runs are sorted by score, so the first run of a model is its best run.
       const model = run.parameters.model ?? run.name.replace(/\/[^/]*$/, "");
@@ -119,6 +130,7 @@ function clearFilters() {
 function showForm() {
   const searched = shownTab() === "answers" ? state.filters.get("answers") ?? "" : state.search;
   if (search.value !== searched) search.value = searched;
+  search.placeholder = { questions: `words of a ${WORDS.question}`, answers: "words of an answer" }[shownTab()] ?? `${WORDS.run} or parameter`;
   for (const control of document.querySelectorAll("main [data-filter]")) {
     const value = state.filters.get(control.dataset.filter) ?? "";
     if (control.type === "checkbox") control.checked = Boolean(value);
@@ -130,13 +142,14 @@ function showForm() {
   filtersButton.textContent = `Filters and columns${n ? ` (${n} ${n === 1 ? "filter" : "filters"} set)` : ""}`;
 }
 
-// ---- The search: it filters the runs during typing; Enter searches the answers
+// ---- The search: it filters what the tab shows during typing; palette.js finds the rest
 
 search.addEventListener("input", () => {
   // Text that is typed without a pause is one step, which Back undoes.
   if (shownTab() !== "answers") go({ search: search.value }, { replace: state.search !== "" && search.value !== "" });
   else if (!search.value) leaveAnswers();
 });
+
 search.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && search.value.trim() && overview.has_answers) openAnswers(search.value.trim());
 });
@@ -151,27 +164,6 @@ function leaveAnswers() {
   go({ tab: "", filters });
 }
 
-const MAX_OFFERED = 5;
-
-/** Offers the questions that match the search, and a search in the answers. */
-function showOffers() {
-  const offers = document.getElementById("offers");
-  const words = searchedWords();
-  const questions = words.length ? overview.questions.flatMap(({ id, text }, number) =>
-    words.every((word) => `${id} ${text}`.toLowerCase().includes(word)) ? [number] : []) : [];
-  const links = questions.slice(0, MAX_OFFERED).flatMap((number) => {
-    const { id, text } = overview.questions[number];
-    return [" ", make("a", { href: addressOf({ ...NOTHING_OPEN, question: number, search: "" }) }, make("b", {}, id), " ", make("bdi", {}, shortened(text, 40)))];
-  });
-  if (questions.length > MAX_OFFERED) links.push(` and ${questions.length - MAX_OFFERED} more`);
-  const inAnswers = make("button", { type: "button" }, "Search the answers for “", make("bdi", {}, shortened(state.search.trim(), 30)), "” (Enter)");
-  inAnswers.addEventListener("click", () => openAnswers(state.search.trim()));
-  document.getElementById("none").firstElementChild.textContent = questions.length
-    ? `No ${WORDS.run} matches the search and the filters, but ${WORDS.questions} do: see above.` : `No ${WORDS.run} matches the search and the filters.${overview.has_answers ? " Enter searches the answers." : ""}`;
-  offers.replaceChildren(...(words.length && overview.has_answers ? [inAnswers] : []), ...(links.length ? [links.length === 2 ? ` ${WORDS.Question}:` : ` ${WORDS.Questions}:`, ...links] : []));
-  offers.hidden = !words.length || !overview.has_answers && !links.length;
-}
-
 /** Filters the runs, and draws what depends on them. */
 function applyFilters() {
   filterRuns();
@@ -182,9 +174,8 @@ let applied = "";
 
 whenChanged(() => {
   showForm();
-  const asked = JSON.stringify([state.search, state.filters.get("best"), askedFilters(state.filters)]);
+  const asked = JSON.stringify([state.search, state.filters.get("best"), askedFilters(state.filters), shownTab() === "questions"]);
   if (asked === applied) return;
   applied = asked;
-  showOffers();
   applyFilters();
 });

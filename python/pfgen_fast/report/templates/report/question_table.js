@@ -7,9 +7,9 @@
  * `isText`, if the values are texts; `isWords`, if the cell holds words; and `isExtra`, if narrow screens leave it out. `order` is the name of the filter that holds the order, and
  * `first` the order without it, such as "-score". `content(question)` promises the nodes below a row; with `picks`, rows are
  * ticked, by its `has(question)` and `toggle(question)`; a table without both leads to the views of the questions.
- * `table.tools` are filters; those by state and mark ask for answers of `runs`.
+ * `table.tools` are filters; those by state and mark ask for answers of `runs`. With `isSearched`, the search filters, too.
  */
-function questionTable({ label, order, first, questions, columns, content, picks, runs }) {
+function questionTable({ label, order, first, questions, columns, content, picks, runs, isSearched }) {
   const all = [{ key: "number", title: WORDS.Question, value: (question) => question }, ...columns];
   const heads = all.map((column) => {
     const button = make("button", { type: "button", ariaLabel: column.title }, column.title);
@@ -32,9 +32,10 @@ function questionTable({ label, order, first, questions, columns, content, picks
     const [key, sign] = askedOrderOf(order, first);
     const column = all.find((one) => one.key === key) ?? all[0];
     if (picks) for (const [question, body] of bodies) body.querySelector("input").checked = picks.has(question);
+    const matches = isSearched ? searchOf("questions") : () => true;
     let n = 0;
     for (const [question, body] of bodies) {
-      body.hidden = !isQuestionWanted(question, runs);
+      body.hidden = !isQuestionWanted(question, runs) || !matches(question);
       n += !body.hidden;
     }
     count.textContent = n < questions.length ? `${counted(n)} of ${counted(questions.length)} ${WORDS.questions}` : "";

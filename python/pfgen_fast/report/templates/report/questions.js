@@ -12,7 +12,7 @@ async function drawQuestions() {
     const more = await figures();
     if (key !== drawQuestions.key) return;
     drawQuestions.table = questionTable({
-      label: WORDS.Questions, order: "questions", first: SIGN > 0 ? "mean" : "-mean", columns: questionColumns(runs, more), runs,
+      label: WORDS.Questions, order: "questions", first: SIGN > 0 ? "mean" : "-mean", columns: questionColumns(runs, more), runs, isSearched: true,
       questions: overview.questions.map((_, question) => question),
     });
     questionsElement.replaceChildren(drawQuestions.table);

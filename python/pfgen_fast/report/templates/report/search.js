@@ -9,11 +9,15 @@ const N_AHEAD = 6;  // lines that are unpacked while another is searched
 /** The search that is shown: its text and its runs, its hits by question or by run, and how many there are. */
 let searching = { key: "", groups: new Map(), n: 0 };
 
+function patternOf(text) {
+  return new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu");
+}
+
 async function searchAnswers(text, runs, key) {
   const isByRun = state.filters.get("by-run") === "yes";
   const mine = { key, groups: new Map(), n: 0, runs: new Set() };
   searching = mine;
-  const wanted = new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu");
+  const wanted = patternOf(text);
   let shown = 0;
   for await (const { where, hits } of foundIn(runs, wanted)) {
     if (searching !== mine) return;
@@ -42,8 +46,7 @@ async function searchAnswers(text, runs, key) {
 }
 
 /** The hits one part of the answers after the other: all answers of runs whose trials are there, and samples of the others. */
-async function* foundIn(runs, wanted) {
-  const trials = overview.files.trials ?? [];
+async function* foundIn(runs, wanted, trials = overview.files.trials ?? []) {
   const withSamples = new Set([...runs].filter((run) => !trials[run]));
   const ofQuestions = withSamples.size ? overview.questions.map(({ id }, question) => ({
     where: id, lines: () => packedAnswers(question), hits: (line) => hitsIn(line, question, wanted, withSamples),
@@ -119,16 +122,21 @@ function hitsSection(group, hits, isByRun) {
   return Object.assign(section, { n: hits.length });
 }
 
+/** The part of an answer around a hit, which is marked. */
+function excerptOf({ at, length, text }, around = AROUND) {
+  const [from, to] = [Math.max(0, at - around), Math.min(text.length, at + length + around)];
+  return make("bdi", { className: "excerpt" }, from ? "…" : "", text.slice(from, at), make("mark", {}, text.slice(at, at + length)), text.slice(at + length, to), to < text.length ? "…" : "");
+}
+
 function hitItem({ run, question, number, at, length, text, score, isTrial }, isByRun) {
-  const [begin, end] = [Math.max(0, at - AROUND), Math.min(text.length, at + length + AROUND)];
   const name = isByRun ? overview.questions[question].id : overview.runs[run].name;
-  const around = (from, to) => make("bdi", { className: "excerpt" }, from ? "…" : "", text.slice(from, at), make("mark", {}, text.slice(at, at + length)), text.slice(at + length, to), to < text.length ? "…" : "");
-  const excerpt = around(begin, end);
-  const isWhole = begin === 0 && end === text.length;
+  const hit = { at, length, text };
+  const excerpt = excerptOf(hit);
+  const isWhole = at <= AROUND && text.length <= at + length + AROUND;
   const link = make("a", { href: addressOf({ run, question, sample: isTrial ? null : number, compare: null }) }, make("bdi", {}, name));
   const about = make("span", { className: "quiet" }, isTrial ? ` trial ${number + 1} ` : ` sample ${number + 1} · ${figure(score, 3)} `);
   // The views show samples only; another answer is shown here.
-  return isTrial && !isWhole ? make("li", {}, link, about, make("details", {}, make("summary", {}, excerpt), around(0, text.length)))
+  return isTrial && !isWhole ? make("li", {}, link, about, make("details", {}, make("summary", {}, excerpt), excerptOf(hit, Infinity)))
     : make("li", {}, link, about, excerpt);
 }
 
