@@ -43,7 +43,7 @@ def test_every_state_is_read_back_from_its_address(open_tab, path):
               for (const text of texts) {
                 const filters = new Map(text ? [[`x${text}`, text]] : []);
                 const cause = text ? "loop" : null;
-                    const opened = { run, compare, question: run, sample: run, cause };
+                    const opened = { run, compare, pair: text, brush: text, question: run, sample: run, cause };
                     const common = { ...opened, search: text, sort: text, filters };
                 made.push({ ...common, tab: text ? "plots" : "", unknown: [] });
               }

@@ -49,7 +49,7 @@ async function showView() {
     return;
   }
   shownSubject = asked.subject;
-  const chosen = dialogBody.contains(document.activeElement) ? document.activeElement.dataset.filter : undefined;
+  const chosen = dialogBody.contains(document.activeElement) ? document.activeElement.dataset : {};
   dialogTitle.replaceChildren(...view.title());
   dialogBody.replaceChildren("Loading …");
   if (!dialog.open) dialog.showModal();
@@ -63,7 +63,7 @@ async function showView() {
   }
   if (asked.subject !== shownSubject) return;  // another view has been opened meanwhile
   dialogBody.replaceChildren(...content);
-  if (chosen) dialogBody.querySelector(`[data-filter="${chosen}"]`)?.focus();  // the list that has changed the view
+  if (chosen.filter ?? chosen.part) dialogBody.querySelector(`[data-filter="${chosen.filter}"], [data-part="${chosen.part}"]`)?.focus();  // the list that has changed the view
   view.reach?.();
 }
 

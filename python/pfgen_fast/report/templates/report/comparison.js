@@ -70,7 +70,7 @@ function shortVerdict(found, metric) {
 /** A run of the comparison, with its verdict and the changes that can be made. */
 function comparedItem(compared, run, index, sentence) {
   const others = compared.filter((other) => other !== run);
-  const change = (label, runs) => [" · ", make("a", { href: addressOf({ compare: runs }) }, label)];
+  const change = (label, runs) => [" · ", make("a", { href: addressOf({ ...NOTHING_OPEN, compare: runs }) }, label)];
   const symbol = make("span", { ariaHidden: "true" }, LOOKS[index].character);
   symbol.style.color = LOOKS[index].color;
   return make("li", {}, symbol, " ", make("b", {}, LETTERS[index]), " ",
@@ -111,8 +111,7 @@ const AREA = /^:(-?[\d.e-]+),(-?[\d.e-]+),(-?[\d.e-]+),(-?[\d.e-]+)$/;
 
 /** The two runs that the state chooses, with their letters, and their common questions: the largest differences first. */
 function pairOf(compared, scores) {
-  const asked = state.filters.get("pair") ?? "";
-  const places = [...asked].map((letter) => LETTERS.indexOf(letter));
+  const places = [...state.pair].map((letter) => LETTERS.indexOf(letter));
   const [first, second] = places.length === 2 && places[0] !== places[1] && places.every((place) => place in compared) ? places : [0, 1];
   const [a, b] = [compared[first], compared[second]];
   const questions = overview.questions.map((_, question) => question).filter((question) => isNumber(scores[question][a]) && isNumber(scores[question][b]));
@@ -133,14 +132,15 @@ function pairOf(compared, scores) {
 
 /** The questions that the state chooses: a side, an area of the chart, names, or else those that differ most. */
 function brushedQuestions({ runs: [a, b], questions, sides, binary }, scores) {
-  const asked = state.filters.get("brush") ?? (state.question === null ? "" : encodedKey(overview.questions[state.question].id));
+  const asked = state.brush || (state.question === null ? "" : encodedKey(overview.questions[state.question].id));
   if (sides.has(asked)) return { title: sides.get(asked).title, questions: sides.get(asked).questions };
   const [left, right, low, high] = asked.match(AREA)?.slice(1).map(Number) ?? [];
   const names = new Set(asked.split(",").map((name) => questionsById.get(decodedKey(name))));
   const chosen = questions.filter((question) => left === undefined ? names.has(question)
     : scores[question][a] >= left && scores[question][a] <= right && scores[question][b] >= low && scores[question][b] <= high);
   if (asked) return { title: "Chosen", questions: chosen, area: left === undefined ? null : { x: [left, right], y: [low, high] } };
-  return binary ? { ...sides.values().find((side) => side.questions.length), isFirst: true } : { questions: questions.slice(0, N_FIRST), isFirst: true };
+  const [side] = binary ? [...sides.values()].filter((of) => of.questions.length) : [];
+  return { ...side ?? { questions: questions.slice(0, N_FIRST) }, isFirst: true };
 }
 
 /** The chart of a pair, its table of questions and the list of the brushed ones; `follow` shows what the state has brushed. */
@@ -148,7 +148,7 @@ function brushParts(compared, pair, scores) {
   const { letters: [x, y], questions, binary } = pair;
   let brushed = brushedQuestions(pair, scores);
   let ticked = new Set();
-  const write = (chosen) => goFilters({ brush: chosen.map((question) => encodedKey(overview.questions[question].id)).join(",") });
+  const write = (chosen) => go({ question: null, brush: chosen.map((question) => encodedKey(overview.questions[question].id)).join(",") });
   const table = questionTable({
     label: `${WORDS.Questions} of the ${WORDS.runs}`, order: "by", first: "difference", columns: pairColumns(pair, scores), questions: questions.slice(0, MOST_ROWS), runs: pair.runs,
     picks: {
@@ -161,11 +161,11 @@ function brushParts(compared, pair, scores) {
   const title = make("h3", { ariaLive: "polite" });
   const buttons = [...pair.sides].filter(([key, side]) => key !== ":equal" || side.questions.length).map(([key, { title: name, questions: { length } }]) => {
     const button = make("button", { type: "button" }, `${name}: ${counted(length)}`);
-    button.addEventListener("click", () => goFilters({ brush: state.filters.get("brush") === key ? "" : key }));
+    button.addEventListener("click", () => go({ question: null, brush: state.brush === key ? "" : key }));
     return [key, button];
   });
   const clear = make("button", { type: "button" }, "Clear");
-  clear.addEventListener("click", () => go({ question: null, filters: new Map([...state.filters].filter(([name]) => name !== "brush")) }));
+  clear.addEventListener("click", () => write([]));
   pair.looks.forEach(({ color }, side) => table.style.setProperty(["--first", "--second"][side], color));
   table.classList.add("pair");
   drawWhenSeen(plot, () => (binary ? drawShares : drawPair)(plot, pair, scores, brushed));
@@ -184,10 +184,10 @@ function brushParts(compared, pair, scores) {
       brushed = brushedQuestions(pair, scores);
       ticked = new Set(brushed.isFirst ? [] : brushed.questions);
       table.follow();
-      const key = brushed.questions.join();
-      if (shown === key && shown !== null) return;
+      const key = JSON.stringify([state.brush, state.question]);
+      if (shown === key) return;
       shown = key;
-      for (const [side, button] of buttons) button.ariaPressed = String(side === state.filters.get("brush"));
+      for (const [side, button] of buttons) button.ariaPressed = String(side === state.brush);
       clear.disabled = Boolean(brushed.isFirst);
       drawAgain(plot);
       const n = `${counted(brushed.questions.length)} ${brushed.questions.length === 1 ? WORDS.question : WORDS.questions}`;
@@ -202,7 +202,12 @@ function brushParts(compared, pair, scores) {
 function pairChoice(compared) {
   const letters = [...LETTERS.slice(0, compared.length)];
   const pairs = letters.flatMap((first) => letters.filter((second) => second > first).map((second) => [first + second, `${first} against ${second}`]));
-  return pairs.length === 1 ? [] : [make("label", {}, "Pair ", choice("pair", pairs.map(([value, name], place) => [place ? value : "", name])))];
+  if (pairs.length === 1) return [];
+  const list = make("select", {}, ...pairs.map(([value, name]) => make("option", { value }, name)));
+  list.value = state.pair || "AB";
+  list.dataset.part = "pair";
+  list.addEventListener("change", () => go({ pair: list.value, brush: "" }));
+  return [make("label", {}, "Pair ", list)];
 }
 
 function pairColumns({ runs: [a], letters: [x, y], questions, difference }, scores) {
@@ -214,13 +219,12 @@ function pairColumns({ runs: [a], letters: [x, y], questions, difference }, scor
 }
 
 /** Draws the questions by the scores of A and B: above the diagonal B is higher. */
-function drawPair(element, { runs: [a, b], letters, looks, questions, better, binary }, scores, brushed) {
+function drawPair(element, { runs: [a, b], letters, looks, questions, better }, scores, brushed) {
   const chosen = new Set(brushed.isFirst ? [] : brushed.questions);
   const hadFocus = element.contains(document.activeElement);
   const point = (question) => {
     const { id, text } = overview.questions[question];
-    const filters = new Map(state.filters).set("brush", encodedKey(id));
-    return { x: scores[question][a], y: scores[question][b], opens: { filters }, text: [shortened(`${id} ${text}`, 80), `${letters[0]} ${figure(scores[question][a], overview.digits)}, ${letters[1]} ${figure(scores[question][b], overview.digits)}`] };
+    return { x: scores[question][a], y: scores[question][b], opens: { question: null, brush: encodedKey(id) }, text: [shortened(`${id} ${text}`, 80), `${letters[0]} ${figure(scores[question][a], overview.digits)}, ${letters[1]} ${figure(scores[question][b], overview.digits)}`] };
   };
   const series = [1, -1, 0].flatMap((side) => [true, false].map((isChosen) => {
     const look = side ? looks[side > 0 ? 0 : 1] : LOOKS[5];
@@ -231,7 +235,7 @@ function drawPair(element, { runs: [a, b], letters, looks, questions, better, bi
   drawChart(element, {
     label: `Scatter plot of ${counted(questions.length)} ${WORDS.questions}: ${letters[0]} against ${letters[1]}. The table has the same figures.`,
     x: axis(0), y: axis(1), series, hasDiagonal: true, brush: brushed.area,
-    onBrush: (area) => goFilters({ brush: area ? `:${[...area.x, ...area.y].map((end) => Number(end.toPrecision(4))).join(",")}` : "" }),
+    onBrush: (area) => go({ question: null, brush: area ? `:${[...area.x, ...area.y].map((end) => Number(end.toPrecision(4))).join(",")}` : "" }),
   });
   if (hadFocus) element.querySelector(".point")?.focus();
 }
@@ -249,7 +253,7 @@ function drawShares(element, { letters, looks, questions, sides }) {
       const part = { x: x + 1, y: y + 1, width: Math.max(0, size - 2), height: Math.max(0, height * of(key) / total - 2) };
       y += height * of(key) / total;
       const { title } = sides.get(`:${key}`);
-      return svg("a", { href: addressOf({ filters: new Map(state.filters).set("brush", `:${key}`) }), "aria-label": `${title}: ${counted(of(key))}` },
+      return svg("a", { href: addressOf({ question: null, brush: `:${key}` }), "aria-label": `${title}: ${counted(of(key))}` },
         svg("rect", { ...part, fill: color, "fill-opacity": 0.35 }), ...(part.height > 20 && part.width > 100 ? [svg("text", { x: part.x + 8, y: part.y + 18 }, `${title}: ${counted(of(key))}`)] : []));
     });
   };

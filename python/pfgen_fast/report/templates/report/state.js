@@ -25,7 +25,7 @@ const TABS = [...document.querySelectorAll("main > section")].map(({ id }) => id
 const MAX_COMPARED = 6;
 
 /** The state of the page. Runs and questions are indices in `overview`, or null; `unknown` says what an address names in vain. */
-let state = { tab: "", run: null, question: null, sample: null, cause: null, compare: null, search: "", sort: "", filters: new Map(), unknown: [] };
+let state = { tab: "", run: null, question: null, sample: null, cause: null, compare: null, pair: "", brush: "", search: "", sort: "", filters: new Map(), unknown: [] };
 
 /** How each part of the state but the filters is read from an address, and written into it; "" is left out. */
 const PARTS = {
@@ -35,7 +35,7 @@ const PARTS = {
   sample: { read: (text) => /^[1-9]\d{0,5}$/.test(text) ? Number(text) - 1 : null, write: (sample) => sample === null ? "" : String(sample + 1) },
   cause: { read: (text) => overview.causes?.includes(text) ? text : null, write: (cause) => cause ?? "" },
   compare: { read: (text) => readRuns(text, []), write: (runs) => runs ? runs.map((run) => runKeys[run]).join("..") : "" },
-  search: { read: (text) => text, write: (text) => text, empty: "" },
+  ...Object.fromEntries(["pair", "brush", "search"].map((name) => [name, { read: (text) => text, write: (text) => text, empty: "" }])),
   sort: { read: (text) => text, write: (text) => text, empty: "" },
 };
 
@@ -83,12 +83,12 @@ function showTitle() {
   document.title = [...parts, PAGE_TITLE].join(" · ");
 }
 
-const NOTHING_OPEN = { run: null, question: null, sample: null, cause: null, compare: null };
+const NOTHING_OPEN = { run: null, question: null, sample: null, cause: null, compare: null, pair: "", brush: "" };
 
 /** The name of the view that the state asks for, and what it is about; null if none is open. */
 function askedView() {
   const { compare, run, question } = state;
-  if (compare) return { name: "comparison", subject: `comparison ${compare} ${state.filters.get("pair") ?? ""}` };
+  if (compare) return { name: "comparison", subject: `comparison ${compare} ${state.pair}` };
   if (run !== null) return { name: "run", subject: `run ${run}` };
   // The search and the filters choose whose answers a question shows, and their order.
   return question === null ? null : { name: "question", subject: `question ${addressOf({ sample: null, tab: "", sort: "" })}` };

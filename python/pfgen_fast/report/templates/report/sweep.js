@@ -63,7 +63,7 @@ function comparePoints(drawn, at, metric, { x: [left, right], y: [low, high] }) 
 
 /** The changes of the state that compare two points and show what the first did better, or other questions. */
 function compareChanges(from, to, brush) {
-  return { ...NOTHING_OPEN, compare: [from, to], filters: new Map([...state.filters].filter(([name]) => name !== "pair")).set("brush", brush) };
+  return { ...NOTHING_OPEN, compare: [from, to], brush };
 }
 
 /** Two lists of points and the button that compares them. */
