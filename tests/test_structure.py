@@ -16,10 +16,10 @@ MOST_LINES = 400
 UNSEARCHABLE = ("found", "one", "each", "made", "said", "given")
 GENERATED = ("normalisation_table.cpp", "unicode_table.cpp")
 MOST = {
-    "lines of the package": 54_620,
+    "lines of the package": 54_800,
     "files of the package": 302,
     "files, of 1,000 lines": 6,
-    "lines of tests": 44_700,
+    "lines of tests": 44_900,
     "lines of makers": 3_000,
     "modules of makers": 25,
     "imports, of 1,000 lines": 78,
