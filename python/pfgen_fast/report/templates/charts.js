@@ -86,7 +86,7 @@ function axisLines(across, up, { left, right, top, bottom }) {
   return [
     ...lines, ...levels,
     svg("text", { class: "title", x: (left + right) / 2, y: bottom + 40, "text-anchor": "middle" }, across.title),
-    svg("text", { class: "title", transform: `translate(14 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, up.title),
+    svg("text", { class: "title", transform: `translate(14 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, shortened(up.title, Math.floor((bottom - top) / 7))),
   ];
 }
 
