@@ -94,6 +94,7 @@ def test_ctrl_k_offers_runs_questions_and_answers_without_a_change_of_the_page(o
     options.filter(has_text="All answers").wait_for()
     excerpts = tab.page.get_by_role("group", name="Answers").get_by_role("option").all_inner_texts()
     assert (len(excerpts), "An answer" in excerpts[0]) == (7, True)
+    assert tab.faults() == []
     tab.press("ArrowUp", "Enter")  # from the first to the last
     assert tab.fragment == "tab=answers&answers=an%20answer"
     tab.press("/")
