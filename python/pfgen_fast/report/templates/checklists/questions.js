@@ -63,4 +63,4 @@ function drawChecklist() {
 }
 
 categorySelect?.append(...overview.means.map((part, number) => make("option", { value: number ? nameOfMeans(part) : "" }, nameOfMeans(part))));
-whenChanged(() => { if (shownTab() === "checklists") drawChecklist(); });
+if (categorySelect) whenShown("checklists", drawChecklist);

@@ -153,7 +153,7 @@ function linkedCauses(diagnosis) {
 function barsOf(diagnosis) {
   const { reference, score, referenceScore, nAnswers } = diagnosis;
   return [
-    { name: `${reference[0].toUpperCase()}${reference.slice(1)}`, total: referenceScore, text: figure(referenceScore, 3) },
+    { name: reference.replace(/^the /, "The "), total: referenceScore, text: figure(referenceScore, 3) },
     ...shownCauses(diagnosis).map(({ cause, loss, n }) => ({
       name: CAUSE_NAMES[cause][loss > 0 ? 0 : 1], value: -loss, isFault: loss > 0 && overview.faults.includes(cause), href: cause === "other" ? undefined : "#",
       text: `${signed(-loss, 3)}${n === null ? "" : ` · ${counted(n)} of ${counted(nAnswers)}`}`,

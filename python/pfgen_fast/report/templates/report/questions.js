@@ -52,4 +52,4 @@ function missedMost(question, runs, more) {
     .filter(({ share: of }) => of > 0).sort((a, b) => b.share - a.share);
 }
 
-whenChanged(() => { if (shownTab() === "questions") drawQuestions(); });
+whenShown("questions", drawQuestions);

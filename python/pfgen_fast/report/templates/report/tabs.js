@@ -22,12 +22,20 @@ function showSections(isShown) {
   for (const id of TABS) document.getElementById(id).hidden = !isShown(id);
 }
 
+const sectionDrawers = [];
+
+/** Draws a section when it is shown and whenever the state changes then, and when it is printed. */
+function whenShown(id, draw) {
+  sectionDrawers.push(draw);
+  whenChanged(() => { if (shownTab() === id) draw(); });
+}
+
 // A report is printed whole, each section from a new page on; an open view is printed alone.
 addEventListener("beforeprint", () => {
   for (const fold of document.querySelectorAll(".folded")) fold.open = true;
   if (dialog.open) return;
   showSections((id) => id !== "answers");
-  drawQuestions();
+  for (const draw of sectionDrawers) draw();
   drawStale(true);
 });
 addEventListener("afterprint", () => showSections((id) => id === shownTab()));
