@@ -253,7 +253,7 @@ function drawShares(element, { letters, looks, questions, sides }) {
       const part = { x: x + 1, y: y + 1, width: Math.max(0, size - 2), height: Math.max(0, height * of(key) / total - 2) };
       y += height * of(key) / total;
       const { title } = sides.get(`:${key}`);
-      return svg("a", { href: addressOf({ question: null, brush: `:${key}` }), "aria-label": `${title}: ${counted(of(key))}` },
+      return svg("a", { class: "share", href: addressOf({ question: null, brush: `:${key}` }), "aria-label": `${title}: ${counted(of(key))}` },
         svg("rect", { ...part, fill: color, "fill-opacity": 0.35 }), ...(part.height > 20 && part.width > 100 ? [svg("text", { x: part.x + 8, y: part.y + 18 }, `${title}: ${counted(of(key))}`)] : []));
     });
   };
