@@ -33,8 +33,9 @@ ANSWERS = (
     "Ice is less dense than water: its molecules form an open lattice, so it takes up 9% more space.",
     "Because ice is cold.",
 )
-WIDTH, MARGIN, LINE, ADVANCE, COLUMNS = 520, 24, 27, 9.0, 52
-BARS, BAR = 220, 126  # where the names of the scores begin, and how long a bar is at 1
+WIDTH, MARGIN, LINE, ADVANCE, COLUMNS = 520, 24, 27, 9.0, 44
+BESIDE = 430  # from one answer to the next
+BARS, BAR = 196, 78  # where the names of the scores begin, and how long a bar is at 1
 SCORES = ("fluency", "truthfulness", "helpfulness", "average")
 RARE, KNOWN = 0.005, 0.1  # shares of the reference answers, as `pfgen-fast explain` marks them
 SHADES = ((KNOWN, "#b7e4c7"), (RARE, "#e3f4e8"), (-1.0, "#ffd9cf"))
@@ -99,21 +100,22 @@ def draw_speed(saved: dict[str, Any]) -> str:
 def draw() -> str:
     """The picture as SVG."""
     suite = Suite.load("mini")
-    parts, y = [_text(MARGIN, 42, suite[QUESTION].question, "question")], 62
-    for answer in ANSWERS:
-        lines, y = _answer(explain(suite, QUESTION, answer), y)
-        parts += lines
-    x = MARGIN
+    parts = [_text(MARGIN, 42, suite[QUESTION].question, "question")]
+    explained = [explain(suite, QUESTION, answer) for answer in ANSWERS]
+    below = 62 + LINE * max(len(textwrap.wrap(answer, COLUMNS)) for answer in ANSWERS)
+    for column, answer in enumerate(explained):
+        parts += [f'<g transform="translate({BESIDE * column} 0)">', *_answer(answer, 62, below + 6), "</g>"]
+    x, y = MARGIN, below + 6 + 22 * max(len(SCORES), *(len(answer.keywords) for answer in explained)) + 12
     for (_, shade), meaning in zip(SHADES, LEGEND, strict=True):
         parts += [_box(x, y + 4, 14, 14, shade), _text(x + 20, y + 16, meaning, "small")]
         x += 40 + 7 * len(meaning)
     label = (
         "Two answers to a question, with the characters that reference answers know, their scores and their keywords"
     )
-    return _picture(y + 36, label, parts)
+    return _picture(y + 36, label, parts, width=BESIDE * len(ANSWERS) + MARGIN)
 
 
-def _picture(height: int, message: str, parts: list[str]) -> str:
+def _picture(height: int, message: str, parts: list[str], *, width: int = WIDTH) -> str:
     """The parts on a ground, with the styles of texts."""
     style = (
         "text{font:15px system-ui,'DejaVu Sans',sans-serif;fill:#1f2430}.question{font-size:19px;font-weight:600}"
@@ -122,13 +124,13 @@ def _picture(height: int, message: str, parts: list[str]) -> str:
     )
     dark = "".join(f'[fill="{light}"]{{fill:{shade}}}' for light, shade in DARK.items())
     style += f"@media(prefers-color-scheme:dark){{text{{fill:#e6edf3}}.small{{fill:#b3bac4}}{dark}}}"
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{message}">'
-    ground = f'<rect width="{WIDTH}" height="{height}" rx="10" fill="#fbfcfe"/>'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="{message}">'
+    ground = f'<rect width="{width}" height="{height}" rx="10" fill="#fbfcfe"/>'
     return "\n".join([head, f"<style>{style}</style>", ground, *parts, "</svg>\n"])
 
 
-def _answer(explained: Explanation, y: int) -> tuple[list[str], int]:
-    """One answer with its scores, and the position of the next answer."""
+def _answer(explained: Explanation, y: int, below: int) -> list[str]:
+    """One answer, and below it its keywords and scores."""
     parts: list[str] = []
     position = 0
     cover = explained.cover
@@ -139,7 +141,7 @@ def _answer(explained: Explanation, y: int) -> tuple[list[str], int]:
         length = f' textLength="{len(line) * ADVANCE:g}"'
         parts.append(_text(MARGIN, y + 17, line, "answer", length))
         y, position = y + LINE, position + len(line)
-    y += 6
+    y = below
     for number, rule in enumerate(explained.keywords):
         met = "✓" if rule.position is not None else "✗"
         parts.append(_text(MARGIN, y + 15 + 22 * number, f"{met} {rule.name}", "small"))
@@ -152,9 +154,9 @@ def _answer(explained: Explanation, y: int) -> tuple[list[str], int]:
             _text(BARS, bar_y + 15, name, "small"),
             _box(BARS + 92, bar_y + 4, BAR, 13, "#e6e9f0"),
             _box(BARS + 92, bar_y + 4, length, 13, "#3f51b5" if name == "average" else "#8c96d3"),
-            _text(WIDTH - MARGIN, bar_y + 15, f"{score:.2f}", "figure"),
+            _text(BESIDE - MARGIN, bar_y + 15, f"{score:.2f}", "figure"),
         ]
-    return parts, y + 22 * max(len(SCORES), len(explained.keywords)) + 20
+    return parts
 
 
 def _runs(cover: list[float]) -> Iterator[tuple[int, int, str]]:
