@@ -1,6 +1,7 @@
 """Diagnoses: causes of made runs, losses that add up, and the plain computation of the rule from the answers."""
 
 import json
+import math
 import random
 import re
 import shutil
@@ -18,7 +19,7 @@ from pfgen_fast.oracle import Oracle, position_and_name
 from pfgen_fast.runs import diagnosis as diagnosis_module
 from pfgen_fast.runs.loss_figures import CAUSES, FAULTS, _weights, diagnosis_figures, median_figures, question_losses
 from pfgen_fast.runs.result_tables import published
-from pfgen_fast.runs.run_result import read_result
+from pfgen_fast.runs.run_result import parse_result, read_result
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
 
@@ -223,6 +224,16 @@ def test_a_command_explains_the_loss_of_a_run(runs, call):
     assert f"the median: of {len(DAMAGES)} runs in {folder}" in out
     best = json.loads(call("explain", folder / "empty", "--against", "best", "--json")[1])
     assert best["reference_score"] == pytest.approx(runs[2]["good"].scores.average, abs=1e-4)
+
+
+def test_figures_that_are_not_numbers_leave_out_their_question_or_answer(runs):
+    result = runs[2]["empty"].to_dict()
+    result["questions"]["Q01"]["scores"]["average"] = None
+    for sample in result["questions"]["Q02"]["samples"][1:]:
+        sample["scores"]["helpfulness"] = math.nan
+    diagnosis = diagnose(parse_result(result, "x"), runs[2]["good"], suite=MINI)
+    assert (diagnosis.n_questions, diagnosis.causes[0].answers) == (7, 6)
+    assert sum(cause.loss for cause in diagnosis.causes) == pytest.approx(diagnosis.loss)
 
 
 def test_a_run_without_a_reference_is_one_sentence(runs, call, tmp_path):

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from math import fsum
+from math import fsum, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -191,7 +191,7 @@ def diagnose(
 def diagnosis_of(name: str, result: RunResult, reference: Reference, suite: Suite | None = None) -> Diagnosis:
     """Finds the causes of the loss of a result to a reference."""
     own = diagnosis_figures(result, suite)
-    names = [key for key in own if key in reference.figures]
+    names = [key for key in own if key in reference.figures and all(map(isfinite, own[key][:4]))]
     if not names:
         raise TrialsError(f"{name}: has no question in common with {reference.name}")
     losses = {key: question_losses(own[key], reference.figures[key]) for key in names}

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from math import fsum, prod
+from math import fsum, isfinite, prod
 from typing import NamedTuple
 
 from ..base.errors import SuiteError
@@ -92,6 +92,9 @@ def _figures(question: QuestionResult, asked: Question, n_trials: int, faults: A
     answers: list[tuple[str | None, float, float]] = []
     for sample, weight in zip(question.samples, _weights(n_trials, len(question.samples)), strict=True):
         scores, n = _four(sample.scores), asked.n_units(sample.answer)
+        if not all(map(isfinite, scores)):  # counts as not recorded
+            answers.append((None, 0.0, 0.0))
+            continue
         fault = faults.of(sample, asked, scores[2])
         if fault is not None:
             share, part = parts.get(fault, (0.0, 0.0))
