@@ -85,8 +85,14 @@ def test_the_page_works_and_fits_a_telephone_and_can_be_used_by_everybody(path, 
     tab = open_tab(path, viewport={"width": width, "height": 4000}, color_scheme=scheme)
     tab.page.wait_for_selector(".plot svg")
     assert tab.page.title() == "pfgen-fast: how made was built"
-    assert tab.page.locator("svg[role=img][aria-label^='Line plot: ']").count() == 5
+    assert tab.page.locator("svg[role=img][aria-label^='Line plot: ']").count() == 4
     assert tab.page.locator("details.stage").count() == 5
+    scores = r"they score 1\.\d+ by their suite, the raw answers 0\.\d+; \d+\.\d % were removed as faulty or rare\."
+    assert re.fullmatch(rf"\d+ of \d+ answers became 2 reference sets: {scores}", tab.page.locator("h1").inner_text())
+    bars = tab.page.locator("#sets tbody tr").first.locator(".left")
+    stages = shown["branches"][0]["stages"]
+    widths = [float(bar.get_attribute("width")) for bar in bars.all()]
+    assert widths == pytest.approx([100 * stage["n"] / stages[0]["n"] for stage in stages])
     examples = tab.page.locator(".example > bdi").evaluate_all("all => all.map(one => one.textContent)")
     assert examples == [item["answer"] for stage in shown["branches"][0]["stages"] for item in stage["examples"]]
     assert tab.page.evaluate("document.documentElement.scrollWidth") == width

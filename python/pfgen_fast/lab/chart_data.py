@@ -101,9 +101,8 @@ class HeatMap:
 
     columns: tuple[str, ...]  # names of the columns
     groups: tuple[CellGroup, ...]  # rows from the top
-    label: str  # name of the values
-    legend: tuple[str, ...] = ()  # explanations of texts and hatches, one in each line
-    highest: float = 1.0  # value at the end of the colour scale
+    legend: Mapping[str, str]  # explanations of `fault`, which is a colour, and of other looks
+    highest: float  # value at the end of the colour scale
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ class Thresholds:
     columns: tuple[str, ...]  # names of the columns
     groups: tuple[CellGroup, ...]  # rows from the top
     ticks: tuple[tuple[float, str], ...]  # places of the scale and their names
-    legend: Mapping[str, str]  # explanations of `holds`, `tested` and `fault`, which are colours, and of texts
+    legend: Mapping[str, str]  # explanations of `holds`, `tested` and `fault`, which are colours, and of other looks
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from ..base.errors import BuildError
@@ -61,8 +62,15 @@ def write_building_report(
 
 
 def _headline(described: Sequence[dict[str, Any]]) -> str:
-    n_raw, n_chosen = (sum(branch["stages"][at]["n"] for branch in described) for at in (0, -1))
-    return f"{n_chosen:,} of {n_raw:,} answers became the {counted(len(described), 'reference set')} of a suite."
+    """How many answers became references, how they score, and what the stages before the selection removed."""
+    stages = list(zip(*(branch["stages"] for branch in described), strict=True))
+    n_raw, *n_left = (sum(stage["n"] for stage in of_branches) for of_branches in stages)
+    raw, chosen = (fmean(stage["scores"]["average"] for stage in stages[at] if stage["scores"]) for at in (0, -1))
+    share = 100 * (n_raw - n_left[-3]) / n_raw
+    return (
+        f"{n_left[-1]:,} of {n_raw:,} answers became {counted(len(described), 'reference set')}: they score "
+        f"{chosen:.3f} by their suite, the raw answers {raw:.3f}; {share:.1f} % were removed as faulty or rare."
+    )
 
 
 def _described(branch: Branch, scorer: Scorer) -> dict[str, Any]:

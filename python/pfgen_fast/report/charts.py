@@ -31,7 +31,7 @@ _SMALL_LETTER = 0.062  # of the font size 7
 _LONGEST_ROW = 60
 _MARGIN = 0.15
 _GAP = 0.04  # between columns, as a share of their width
-_SCALE_HEIGHT = 0.15
+_LOOKS = {"holds": "blue: ", "tested": "grey: ", "fault": "red: "}  # colours of legends
 
 
 @singledispatch
@@ -46,7 +46,7 @@ def _scatter(chart: chart_data.Scatter) -> Any:
     figure, panels = _grid(len(chart.panels), *((8, 6) if is_alone else (5.8, 5)))
     for axes, points in zip(panels, chart.panels, strict=True):
         # The thin white edge keeps points apart where there are many.
-        look_of_points = {"markersize": 5 if is_alone else 4, "markeredgecolor": "white", "markeredgewidth": 0.4}
+        look_of_points = {"markersize": 6, "markeredgecolor": "white", "markeredgewidth": 0.4}
         axes.plot(points.x, points.y, "o", **look_of_points)
         axes.margins(0.12)
         if points.has_diagonal:
@@ -87,53 +87,48 @@ def _density(chart: chart_data.Density) -> Any:
 @drawn.register
 def _matrix(chart: chart_data.Matrix) -> Any:
     n_rows, n_columns = chart.values.shape
-    width_of_scale = 1
-    figure, ((axes,),) = new_figure(2 + 0.9 * n_columns + width_of_scale, 2 + 0.9 * n_rows)
+    figure, ((axes,),) = new_figure(2 + 0.9 * n_columns, 1.3 + 0.32 * n_rows)
     scale = {"cmap": drawing.color_map(LEVELS), "vmin": chart.lowest, "vmax": chart.highest}
     cells = axes.pcolormesh(chart.values, edgecolors="white", linewidth=1.5, **scale)
     axes.grid(False)
-    axes.set(aspect="equal", ylim=(n_rows, 0))
-    slanted = {"rotation": 25, "ha": "right"} if max(map(len, chart.columns)) > _LONGEST_LEVEL_NAME else {}
+    axes.set_ylim(n_rows, 0)
+    axes.xaxis.tick_top()
+    slanted = {"rotation": 25, "ha": "left"} if max(map(len, chart.columns)) > _LONGEST_LEVEL_NAME else {}
     axes.set_xticks(np.arange(n_columns) + 0.5, list(map(plain, chart.columns)), **slanted)
     axes.set_yticks(np.arange(n_rows) + 0.5, list(map(plain, chart.rows)))
     for (row, column), value in np.ndenumerate(chart.values):
         level = 0 if np.isnan(value) else int(np.clip(cells.norm(value), 0, 1 - 1e-9) * len(LEVELS))
         text = "–" if np.isnan(value) else f"{value:.{chart.n_digits}f}"
-        look_of_text = {
-            "ha": "center",
-            "va": "center",
-            "fontsize": 8,
-            "color": "white" if level in WHITE_ON_LEVELS else "black",
-        }
-        axes.text(column + 0.5, row + 0.5, text, gid=f"{ON_LEVEL}{level}", **look_of_text)
-    label = f"{chart.label} (colours from {chart.lowest:g} to {chart.highest:g})"
-    figure.colorbar(cells, ax=axes, label=plain(label), shrink=0.8)
+        color = "white" if level in WHITE_ON_LEVELS else "black"
+        place = {"ha": "center", "va": "center", "fontsize": 9}
+        axes.text(column + 0.5, row + 0.5, text, gid=f"{ON_LEVEL}{level}", color=color, **place)
+    axes.set_xlabel(plain(f"{chart.label} (colours from {chart.lowest:g} to {chart.highest:g})"))
     return figure
 
 
 @drawn.register
 def _ranges(chart: chart_data.Ranges) -> Any:
-    figure, ((axes,),) = new_figure(8, 1.2 + 0.19 * len(chart.names))
+    figure, ((axes,),) = new_figure(9, 1.2 + 0.24 * len(chart.names))
     rows = np.arange(len(chart.names))
     if chart.low is not None and chart.high is not None:
-        axes.hlines(rows, chart.low, chart.high, color=QUIET, linewidth=2.5)
-    axes.plot(chart.values, rows, "o", markersize=4)
+        axes.hlines(rows, chart.low, chart.high, linewidth=2.5, alpha=0.6)
+    axes.plot(chart.values, rows, "o", markersize=6)
     _name_rows(axes, chart)
     return figure
 
 
 @drawn.register
 def _line_panels(chart: chart_data.LinePanels) -> Any:
-    figure, panels = _grid(len(chart.panels), 3, 2.3, at_most=_SMALL_PANELS_SIDE_BY_SIDE, sharey=True)
+    figure, panels = _grid(len(chart.panels), 3.4, 2.5, at_most=_SMALL_PANELS_SIDE_BY_SIDE, sharey=True)
     for axes, panel in zip(panels, chart.panels, strict=True):
         _draw_panel(axes, panel)
     handles, names = panels[0].get_legend_handles_labels()
     if chart.level_label:
         handles.append(panels[0].plot([], [], linestyle="--", color=QUIET, linewidth=1)[0])
         names.append(plain(chart.level_label))
-    figure.legend(handles, names, fontsize=8, loc="outside upper left", ncols=len(names))
-    figure.supxlabel(plain(chart.x_label), fontsize=9)
-    figure.supylabel(plain(chart.y_label), fontsize=9)
+    figure.legend(handles, names, loc="outside upper left", ncols=len(names), frameon=False)
+    figure.supxlabel(plain(chart.x_label), fontsize=10.5)
+    figure.supylabel(plain(chart.y_label), fontsize=10.5)
     return figure
 
 
@@ -144,8 +139,8 @@ def _draw_panel(axes: Any, panel: chart_data.LinePanel) -> None:
             axes.axhline(level, color=look(number)["color"], linestyle="--", linewidth=0.8)
     if panel.ticks:
         axes.set_xticks(range(len(panel.ticks)), list(map(bounded, panel.ticks)))
-    axes.set_title(plain(panel.title), fontsize=9)
-    axes.tick_params(labelsize=7)
+    axes.set_title(plain(panel.title))
+    axes.tick_params(labelsize=8)
 
 
 def _draw_line(axes: Any, line: chart_data.Line, number: int) -> None:
@@ -177,7 +172,7 @@ def _name(axes: Any, points: chart_data.Points) -> None:
 def _name_rows(axes: Any, chart: chart_data.Ranges) -> None:
     """Labels each row with a name, the first at the top, and says if there are more rows than are drawn."""
     n = len(chart.names)
-    axes.set_yticks(range(n), list(map(plain, chart.names)), fontsize=7)
+    axes.set_yticks(range(n), list(map(plain, chart.names)))
     axes.set(xlabel=plain(chart.x_label), ylim=(n - 0.5, -0.5))
     if chart.n_all is not None and chart.n_all > n:
         axes.set_title(f"the first {n:,} of {chart.n_all:,}")
@@ -202,33 +197,27 @@ def _map(chart: chart_data.HeatMap | chart_data.Thresholds) -> Any:
     rows: list[CellRow | str] = []
     for group in chart.groups:
         rows += [group.title, *group.rows]
-    is_heat = isinstance(chart, chart_data.HeatMap)
     names = _width([row if isinstance(row, str) else row.name for row in rows])
     n_cells = max((len(columns) for line in rows if isinstance(line, CellRow) for columns in line.columns), default=1)
-    least = _CELL_WIDTH * n_cells if is_heat else _BAR_WIDTH
+    least = _CELL_WIDTH * n_cells if isinstance(chart, chart_data.HeatMap) else _BAR_WIDTH
     column = max(least, _width([name[: drawing.LONGEST_NAME] for name in chart.columns])) * (1 + _GAP)
-    colors = {"holds": "blue: ", "tested": "grey: ", "fault": "red: "}
-    legend = chart.legend
-    if not isinstance(legend, tuple):
-        legend = tuple(colors.get(look, "") + text for look, text in legend.items())
-    foot = 0.3 + 0.17 * len(legend) + (0.45 + _SCALE_HEIGHT if is_heat else 0)
+    legend = [_LOOKS.get(look, "") + words for look, words in chart.legend.items()]
+    foot = 0.3 + 0.17 * len(legend)
     field = len(chart.columns) * column, len(rows) * _CELL_HEIGHT
     width, height = max(names + field[0] + 2 * _MARGIN, 4.5), field[1] + _CELL_HEIGHT * 2.5 + foot
     with drawing.style():
         figure = drawing.empty_figure(width, height)
         figure.set_layout_engine(None)
-        axes = _axes(figure, names + _MARGIN, foot, *field)
+        sizes = ((names + _MARGIN) / width, foot / height, field[0] / width, field[1] / height)
+        axes = figure.add_axes(sizes)
         _draw_frame(axes, chart, rows)
         if isinstance(chart, chart_data.HeatMap):
             _draw_cells(axes, list(_places(rows)), chart.highest)
-            bottom = _draw_scale(figure, axes, chart, foot)
         else:
             _draw_thresholds(axes, list(_places(rows)), chart.ticks)
-            bottom = foot
+        middle = {"ha": "center", "va": "center", "fontsize": 7.5}
         for number, line in enumerate(legend):
-            figure.text(
-                0.5, (bottom - 0.2 - 0.17 * number) / height, plain(line), ha="center", va="center", fontsize=7.5
-            )
+            figure.text(0.5, (foot - 0.2 - 0.17 * number) / height, plain(line), **middle)
     return figure
 
 
@@ -253,8 +242,6 @@ def _draw_frame(axes: Any, chart: chart_data.HeatMap | chart_data.Thresholds, ro
     axes.set_xticks(middles, list(map(bounded, chart.columns)), fontsize=8, fontweight="bold")
     named = [(y + 0.5, plain(row.name[:_LONGEST_ROW])) for y, row in enumerate(rows) if isinstance(row, CellRow)]
     axes.set_yticks([y for y, _ in named], [name for _, name in named], fontsize=7)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
     for y, row in enumerate(rows):
         if isinstance(row, str):
             beside = {"xycoords": ("axes fraction", "data"), "xytext": (-3, 0), "textcoords": "offset points"}
@@ -280,35 +267,16 @@ def _draw_thresholds(axes: Any, places: Sequence[_Place], ticks: Sequence[tuple[
     """Draws the text of each cell, then a bar for what was tested, filled from the threshold on."""
     for place in places:
         cell, begin, length = cast(Threshold, place.cell), place.x + 0.4 * place.width, 0.52 * place.width
-        color = FAULT if cell.is_fault else "black"
-        middle = place.y + 0.5
-        axes.text(begin - 0.03, middle, plain(cell.text), ha="right", va="center", fontsize=7, color=color)
+        middle, look_of_text = place.y + 0.5, {"fontsize": 7, "color": FAULT if cell.is_fault else "black"}
+        axes.text(begin - 0.03, middle, plain(cell.text), ha="right", va="center", **look_of_text)
         if cell.tested is not None:
             low, high = cell.tested
-            parts = [
-                (low, FAULT if cell.is_fault else UNDEFINED),
-                *([] if cell.start is None else [(cell.start, DIVERGING[7])]),
-            ]
-            for start, fill in parts:
-                axes.barh(middle, (high - start + 0.06) * length, 0.5, begin + start * length, color=fill)
+            for start, fill in ((low, FAULT if cell.is_fault else UNDEFINED), (cell.start, DIVERGING[7])):
+                if start is not None:
+                    axes.barh(middle, (high - start + 0.06) * length, 0.5, begin + start * length, color=fill)
     for column, (start, name) in product(range(len({int(place.x) for place in places})), ticks):
         x = column + (0.4 + 0.52 * (start + 0.03)) * (1 - _GAP)
         axes.text(x, 0.75, name, ha="center", va="center", fontsize=6, color=QUIET)
-
-
-def _draw_scale(figure: Any, axes: Any, chart: chart_data.HeatMap, foot: float) -> float:
-    """Draws the scale of colours and its label; returns where they end, in inches from the bottom."""
-    width, height = figure.get_size_inches()
-    length = min(width - 4 * _MARGIN, 5.0)
-    bottom = foot - 0.25 - _SCALE_HEIGHT
-    below = _axes(figure, (width - length) / 2, bottom, length, _SCALE_HEIGHT)
-    limits = {"vmin": -chart.highest, "vmax": chart.highest}
-    colors = axes.scatter([], [], c=[], cmap=drawing.color_map(DIVERGING), **limits)
-    scale = figure.colorbar(colors, cax=below, orientation="horizontal")
-    scale.outline.set_visible(False)
-    scale.ax.tick_params(labelsize=7)
-    figure.text(0.5, (bottom - 0.35) / height, plain(chart.label), ha="center", va="center", fontsize=7.5)
-    return bottom - 0.3
 
 
 def _width(names: Sequence[str]) -> float:
@@ -316,9 +284,3 @@ def _width(names: Sequence[str]) -> float:
     return 0.1 + _SMALL_LETTER * max(
         (sum(1 if character < "\u1100" else 2 for character in name[:_LONGEST_ROW]) for name in names), default=0
     )
-
-
-def _axes(figure: Any, left: float, bottom: float, width: float, height: float) -> Any:
-    """Axes at a place in a figure, in inches."""
-    all_width, all_height = figure.get_size_inches()
-    return figure.add_axes((left / all_width, bottom / all_height, width / all_width, height / all_height))

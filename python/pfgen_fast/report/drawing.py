@@ -48,13 +48,20 @@ LONGEST_NAME = 28
 
 _MARKERS = "osD^vXP"
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
+_TICKS = {"labelsize": 9.75, "labelcolor": "#59616b", "major.size": 0, "minor.size": 0}
 _STYLE = {
     "figure.autolayout": False,
     "figure.constrained_layout.use": False,
+    # As the charts of charts.js: a grid without a frame, figures in a quiet colour, texts of 14 and 13 pixels.
     "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titlesize": 10.5,
     "axes.unicode_minus": False,  # as in tables and terminals
-    "grid.alpha": 0.3,
-    "font.size": 9,
+    "font.size": 10.5,
+    "grid.color": UNDEFINED,
+    "grid.linewidth": 0.6,
+    **{f"axes.spines.{side}": False for side in ("left", "right", "top", "bottom")},
+    **{f"{axis}tick.{name}": value for axis in "xy" for name, value in _TICKS.items()},
     "svg.hashsalt": "pfgen-fast",
     "svg.fonttype": "none",
 }
@@ -66,10 +73,10 @@ _OTHERS = (
     "Malgun Gothic", "Microsoft YaHei", "WenQuanYi Zen Hei", "Droid Sans Fallback", "Arial Unicode MS",
 )  # fmt: skip
 _DPI = 110
-_LABEL_SIZE = 7
+_LABEL_SIZE = 8
 # Places of a label around its point: to the sides, above, below, at the corners; then farther off, with a line.
 _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
-_DISTANCES = (4, 14)
+_DISTANCES = (6, 16)
 _TEXTS = re.compile(r"^(:is\(\.on-.*\)) \{ color: (?:light-dark\(#\w+, )?(#\w+)", re.MULTILINE)
 """The rules of a page for texts on a scale, and their colours on a dark ground; on other colours it is white."""
 
@@ -106,7 +113,14 @@ def following_theme(svg: bytes) -> bytes:
     """An SVG of matplotlib with the colours of the pages' dark theme where its viewer is dark."""
     css = source("report.css")
     scales = re.findall(r"--(?:level|diverging)-\d: light-dark\((#\w+), (#\w+)\)", css)
-    colors = {"#ffffff": "#14171c", "#000000": "#e6e8eb", "#cccccc": "#39414c", FAULT: "#ff9d94", **dict(scales)}
+    colors = {
+        "#ffffff": "#14171c",
+        "#000000": "#e6e8eb",
+        "#cccccc": "#39414c",
+        FAULT: "#ff9d94",
+        "#59616b": "#a0a8b3",
+        **dict(scales),
+    }
     rules = ["text{fill:#e6e8eb}"]
     for light, dark in colors.items():
         for kind in ("fill", "stroke"):

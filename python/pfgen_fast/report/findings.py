@@ -22,7 +22,7 @@ from .charts import drawn, level_of
 from .drawing import stored_alike
 from .pages import markup, page_json, page_text
 
-_N_SHORT = 12  # rows of a table that is not folded
+_N_SHORT = 8  # rows of a table that is not folded
 _N_BINS = 40  # of each axis of a density
 
 

@@ -165,11 +165,12 @@ def agreement(ours: MetricValues, verdicts: Sequence[Verdicts]) -> Finding:
     return Finding(
         "agreement",
         sentences[0],
-        " ".join([*sentences[1:], _words(aligned)]),
+        _words(aligned),
         (finding_table("metrics", title, heads, rows, 3, shown), _models_table(ours, [part for part, _ in aligned])),
         (_ranges(aligned), *_scatters(ours, aligned)),
         tuple(dict.fromkeys(notes)),
         question="Which metrics agree with the verdicts of judges or people?",
+        sentences=tuple(sentences),
         runs=ours.names,
     )
 
@@ -204,7 +205,10 @@ def _sentence(part: Aligned, rows: Sequence[_Row]) -> str:
     length = next((row for row in rows if row.metric == LENGTH and row is not best), None)
     figures = [_figures(row) for row in (best, *([length] if length else []))]
     beside = f"; length alone: {figures[1]}" if length else ""
-    return f"{part.name} agrees best with {best.metric}: {figures[0]}{beside}."
+    r = best.over_models and best.over_models["Spearman"]
+    is_chance = r and r.low is not None and r.low <= 0 and not best.share
+    agrees = f"No metric agrees clearly with {part.name}; at most" if is_chance else f"{part.name} agrees best with"
+    return f"{agrees} {best.metric}: {figures[0]}{beside}."
 
 
 def _figures(row: _Row) -> str:

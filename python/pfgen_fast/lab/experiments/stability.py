@@ -311,7 +311,7 @@ def _answer(fewer: _ByWhat) -> str:
     close = [largest for largest, *_ in fewer.values() if largest.has_close]
     if close:
         step = max(close, key=lambda step: step.mean.close_swapped)
-        swapped = f"{step.mean.close_swapped:.0%} of the close pairs of runs swap"
+        swapped = f"{100 * step.mean.close_swapped:.0f} % of the close pairs of runs swap"
         sentence += f"; {swapped} between {step.n:,} {step.what} and {step.n:,} others"
     return f"{sentence}."
 

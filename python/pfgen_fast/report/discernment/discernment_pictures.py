@@ -16,13 +16,12 @@ from ...lab.discernment.discernment_result import Curve
 from ...lab.discernment.kinds import LEVELS
 from ...lab.evaluators.evaluator import Metric
 from ...lab.finding import Picture
-from .discernment_tables import Result, Row, defined, having, number_text, weighted_by, words_of
+from .discernment_tables import Result, Row, defined, having, weighted_by, words_of
 
 _ONE_SCALE = 5.0
 _STRONGEST = 5.0  # d from which on the colour of a heat map stays the same
 _LIGHTEST = 10  # per mille, at the begin of the scale of degrees
 _NOTHING = np.array([])
-_DROP = ("mean_drop", "drop_low", "drop_high")
 _TITLES = {level: "harmless changes: a fall is a fault" if level == "control" else f"{level}s" for level in LEVELS}
 _LEGEND = {
     "holds": "noticed, with all heavier degrees (p < 0.05)",
@@ -71,27 +70,27 @@ def verdicts(results: Sequence[Result]) -> tuple[list[str], dict[str, list[Thres
         columns = {metric: (cells, cells) for metric, cells in by_metric.items()}
     kinds = dict.fromkeys(row["kind"] for _, cells in columns.values() for row in cells)
     shown = {
-        kind: [_verdict(kind, *(having(rows, kind=kind) for rows in tables)) for tables in columns.values()]
+        kind: [_verdict(having(rows, kind=kind), having(cells, kind=kind)) for rows, cells in columns.values()]
         for kind in kinds
     }
     return [in_one_line(name, 40) for name in columns], shown
 
 
-def _verdict(kind: str, rows: Sequence[Row], cells: Sequence[Row]) -> Threshold:
+def _verdict(rows: Sequence[Row], cells: Sequence[Row]) -> Threshold:
     """The degree from which a kind is noticed, or why there is none; the degrees of the rows rise."""
-    words, known = words_of(kind), defined(rows)
+    known = defined(rows)
     if not known:
-        return Threshold("–", f"{words}: undefined")
+        return Threshold("–", "undefined")
     last = f"d {known[-1].d_text} of {known[-1].words}"
     if known[0].is_control:
         is_fault = any(row["noticed"] for row in known)
         return Threshold("penalised" if is_fault else "ignored", f"d {known[-1].d_text}", (1.0, 1.0), None, is_fault)
-    places = [_place(row["permille"], number, len(rows)) for number, row in enumerate(rows)]
-    tested = places[rows.index(known[0])], places[rows.index(known[-1])]
+    tested = _place(known[0], rows), _place(known[-1], rows)
     if noticed := list(takewhile(lambda row: bool(row["noticed"]), reversed(known))):
         first = noticed[-1]
-        text = "yes" if len(rows) == 1 else _degree(first)
-        return Threshold(text, f"d {first.d_text} of {first.words}", tested, places[rows.index(first)])
+        degree = in_one_line(first["degree"], 20) if first["permille"] is None else f"{first['permille'] / 10:g} %"
+        text = "yes" if len(rows) == 1 else degree
+        return Threshold(text, f"d {first.d_text} of {first.words}", tested, _place(first, rows))
     if any(cell.is_rewarded for cell in cells):
         return Threshold("rewarded", last, tested, is_fault=True)
     if any(row["noticed"] for row in known):
@@ -99,15 +98,11 @@ def _verdict(kind: str, rows: Sequence[Row], cells: Sequence[Row]) -> Threshold:
     return Threshold("unclear", last, tested) if is_unclear(cells) else Threshold("never", last, tested, is_fault=True)
 
 
-def _place(permille: int | None, number: int, n: int) -> float:
+def _place(row: Row, rows: Sequence[Row]) -> float:
     """The place of a degree on the logarithmic scale from 1 to 100 %; those that are no rates have equal distances."""
-    if permille is None:
-        return number / (n - 1) if n > 1 else 1.0
-    return min(max(math.log10(max(permille, 1) / _LIGHTEST) / 2, 0.0), 1.0)
-
-
-def _degree(row: Row) -> str:
-    return in_one_line(row["degree"], 20) if row["permille"] is None else f"{row['permille'] / 10:g} %"
+    if row["permille"] is None:
+        return rows.index(row) / (len(rows) - 1) if len(rows) > 1 else 1.0
+    return min(max(math.log10(max(row["permille"], 1) / _LIGHTEST) / 2, 0.0), 1.0)
 
 
 def is_unclear(cells: Iterable[Row]) -> bool:
@@ -158,11 +153,11 @@ def _heat(result: Result) -> chart_data.HeatMap:
     return chart_data.HeatMap(
         result.metrics,
         tuple(groups),
-        "d: 1 or more is noticed (p < 0.05); below 0, scores rise",
-        (
-            "≥: as high as the number of items allows; –: undefined; hatched: only 1 to 4 scores change",
-            "red: damage that is rewarded, or a harmless change that is penalised",
-        ),
+        {
+            "d": "number and colour: d, from 1 on noticed (p < 0.05), below 0 if scores rise; ≥: as high as possible",
+            "few": "–: undefined; hatched: only 1 to 4 scores change",
+            "fault": "damage that is rewarded, or a harmless change that is penalised",
+        },
         min(max(highest, default=1.0), _STRONGEST),
     )
 
@@ -173,9 +168,9 @@ def _heat_cell(row: Row) -> HeatCell:
     if row["d"] is None:
         n_texts = row["n_items"] + row["n_impossible"]
         return HeatCell(math.nan, "–", f"{cell}: undefined, possible for {row['n_items']:,} of {n_texts:,} texts")
-    drop, low, high = (None if row[name] is None else number_text(row[name]) for name in _DROP)
-    within = "" if low is None else f" ({low} to {high})"
-    figures = f"mean drop {drop}{within}, d {row.d_text} ({row['d_low']:.1f} to {row['d_high']:.1f})"
+    within = "" if row["drop_low"] is None else f" ({row['drop_low']:.3f} to {row['drop_high']:.3f})"
+    drop = f"mean drop {row['mean_drop']:.3f}{within}"
+    figures = f"{drop}, d {row.d_text} ({row['d_low']:.1f} to {row['d_high']:.1f})"
     changed = f"{row['n']:,} of {row['n_items']:,} scores change"
     rise = (row["reverse_d"] or 0.0) if row["n"] else 0.0
     is_rise = rise > max(row["d"], 0.05)

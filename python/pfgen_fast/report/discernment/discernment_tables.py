@@ -83,7 +83,8 @@ class Result:
     @cached_property
     def words(self) -> dict[str, str]:
         """The perturbations of the plan in words, by name."""
-        return perturbation_words(self.test)
+        changes = self.test.scored.plan.perturbations
+        return {change.name: words_of(change.kind, change.degree, change.permille, change.k) for change in changes}
 
     def rows(self, table: str, **values: object) -> list[Row]:
         """The rows of a table of the test, such as `cells`, for the task and with these values."""
@@ -141,31 +142,11 @@ def defined(rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if row["d"] is not None]
 
 
-def perturbation_words(test: Discernment) -> dict[str, str]:
-    """The perturbations of a test in words, by name."""
-    return {
-        perturbation.name: words_of(perturbation.kind, perturbation.degree, perturbation.permille, perturbation.k)
-        for perturbation in test.scored.plan.perturbations
-    }
-
-
-def number_text(value: float) -> str:
-    """A drop with three digits, more of them if it is large."""
-    if 0 < abs(value) < 0.0005:
-        return "<0.001" if value > 0 else ">-0.001"
-    digits = max(0, 3 - len(str(int(abs(value))))) if abs(value) >= 1 else 3
-    return f"{value:.{digits}f}"
-
-
 _N_CODE_POINTS = 2000
-_EXAMPLE_COLUMNS = (
-    *("evaluator", "perturbation", "metric", "which", "item", "original_score", "damaged_score"),
-    *("original", "damaged"),
-)
-_WORK_COLUMNS = (
-    *("evaluator", "items", "damaged_texts", "impossible", "missing_scores", "seed", "weights"),
-    *("evaluator_signature", "signature"),
-)
+_EXAMPLE_COLUMNS = ("evaluator", "perturbation", "metric", "which", "item", "original_score", "damaged_score",
+                    "original", "damaged")  # fmt: skip
+_WORK_COLUMNS = ("evaluator", "items", "damaged_texts", "impossible", "missing_scores", "seed", "weights",
+                 "evaluator_signature", "signature")  # fmt: skip
 
 _NAMES: Mapping[str, str] = {
     "kind": "damage",
@@ -199,21 +180,8 @@ _NAMES: Mapping[str, str] = {
 }
 """The names of columns for readers; other columns have the same name as in the files."""
 
-_HIDDEN = (
-    *(
-        "level",
-        "kind",
-        "degree",
-        "permille",
-        "k",
-        "n_missing",
-        "n_zero",
-        "share_equal",
-        "share_higher",
-        "mean_perturbed",
-    ),
-    *("r_plus", "z", "log_p"),
-)
+_HIDDEN = ("level", "kind", "degree", "permille", "k", "n_missing", "n_zero", "share_equal", "share_higher",
+           "mean_perturbed", "r_plus", "z", "log_p")  # fmt: skip
 """The columns that readers do not need; they see the damage in words."""
 
 _OPTIONAL = ("evaluator", "task")
@@ -291,12 +259,10 @@ def _work(tests: Sequence[Discernment]) -> Table:
 
 def _examples(tests: Sequence[Discernment]) -> list[Table]:
     rows: list[tuple[Cell, ...]] = [
-        (
-            *(test.scored.evaluator, example.perturbation, example.metric, example.which, example.item),
-            *(example.original_score, example.damaged_score, _bounded(example.original), _bounded(example.damaged)),
-        )
+        (test.scored.evaluator, *(getattr(example, name) for name in _EXAMPLE_COLUMNS[1:-2]), *map(_bounded, texts))
         for test in tests
         for example in test.scored.examples
+        for texts in [(example.original, example.damaged)]
     ]
     return [finding_table("examples", "Examples", _EXAMPLE_COLUMNS, tuple(rows), shown=())] if rows else []
 

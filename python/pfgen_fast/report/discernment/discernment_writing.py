@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -69,10 +70,10 @@ def _paragraph(tests: Sequence[Discernment], names: Sequence[str], results: Sequ
 
 def _notes(tests: Sequence[Discernment], names: Sequence[str]) -> list[str]:
     """The limits of the answer. A note that is not common to all tests begins with the names of its tests."""
-    names_of: dict[str, list[str]] = {}
+    names_of: defaultdict[str, list[str]] = defaultdict(list)
     for test, name in zip(tests, names, strict=True):
         for note in dict.fromkeys((*test.warnings, *test.notes)):
-            names_of.setdefault(note, []).append(name)
+            names_of[note].append(name)
     notes = [note if len(names) == len(tests) else f"{', '.join(names)}: {note}" for note, names in names_of.items()]
     if any(test.weights and test.weights.endswith(ASSUMED) for test in tests):
         notes.append("The weights of weighted d are assumed weights: no expert was asked.")
@@ -84,9 +85,9 @@ def _notes(tests: Sequence[Discernment], names: Sequence[str]) -> list[str]:
 
 def _examples(result: Result) -> Iterator[Pair]:
     """One text for each kind that some metric never notices, or else of any kind, the shortest changes first."""
-    missed: dict[str, list[str]] = {}
+    missed: defaultdict[str, list[str]] = defaultdict(list)
     for row in missed_cells(result):
-        missed.setdefault(row.name, []).append(row["metric"])
+        missed[row.name].append(row["metric"])
     tasks = {item.id: item.task for item in result.test.scored.collection.items}
     candidates = []
     for example in result.test.scored.examples:
@@ -114,16 +115,9 @@ def _scores(result: Result, perturbation: str, item: str) -> str:
     scored = result.test.scored
     row = [change.name for change in scored.plan.perturbations].index(perturbation)
     number = [candidate.id for candidate in scored.collection.items].index(item)
-    return ", ".join(
-        f"{in_one_line(name, 40)} {_score(before)} → {_score(after)}"
-        for name, before, after in zip(
-            result.metrics, scored.originals[:, number], scored.damaged[row, :, number], strict=True
-        )
-    )
-
-
-def _score(value: float) -> str:
-    return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
+    pairs = zip(scored.originals[:, number], scored.damaged[row, :, number], strict=True)
+    ends = [" → ".join(f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}" for value in pair) for pair in pairs]
+    return ", ".join(f"{in_one_line(name, 40)} {both}" for name, both in zip(result.metrics, ends, strict=True))
 
 
 _NOTHING = "The evaluators have no discernment score in common."

@@ -15,10 +15,6 @@ function line(look, points, name) {
 }
 
 const plots = {
-  left({ stages }) {
-    const points = stages.map(({ name, n }, x) => ({ x, y: n, text: [name, `${counted(n)} answers`] }));
-    return { x: { names: stages.map((stage) => stage.name) }, y: { title: "answers", isLog: true }, series: [line(0, points)] };
-  },
   lengths({ stages }) {
     const shown = { raw: "raw", length: "nearest in length", select: "chosen" };
     const last = Math.max(...stages.map((stage) => stage.lengths.findLastIndex(Boolean)));
