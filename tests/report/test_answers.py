@@ -13,7 +13,7 @@ from makers.runs import files_below
 from pfgen_fast import Suite
 from pfgen_fast.base.errors import PatternTimeout, PfgenError
 from pfgen_fast.lab.finding import N_SHOWN, Pair, marked
-from pfgen_fast.report import ReportRun, write_report_folder
+from pfgen_fast.report import ReportRun, write_report
 from pfgen_fast.report.answers import N_REFERENCES, packed_answers
 from pfgen_fast.report.safe_runs import check_run
 from pfgen_fast.runs.run_result import parse_result
@@ -106,7 +106,7 @@ def test_a_folder_holds_the_page_and_a_file_for_each_question_and_only_an_earlie
     folder = tmp_path / "new" / "report"
 
     def written(answer):
-        write_report_folder([reported_run(mini, answers=[answer])], mini, folder)
+        write_report([reported_run(mini, answers=[answer])], mini, folder)
         return files_below(folder)
 
     before = written("x" * 5000)

@@ -5,7 +5,7 @@ import shutil
 import pytest
 from makers.reported import made_result
 from pfgen_fast.base.errors import PfgenError, TrialsError
-from pfgen_fast.report.live import LiveReport, ReportServer
+from pfgen_fast.report.site import Site, SiteServer
 from pfgen_fast.runs.run_result import read_result
 
 
@@ -19,15 +19,17 @@ def live(mini, tmp_path):
     for name in ("one", "two"):
         write_result(mini, tmp_path / "result" / name)
     problems = []
-    report = LiveReport([str(tmp_path / "result")], mini, tmp_path / "page", problems.append)
-    report.problems = problems
+    report = Site(
+        [str(tmp_path / "result")], tmp_path / "page", problems.append, lambda _: mini, pytest.fail, is_live=True
+    )
+    report.named = problems
     report.write()
     return report
 
 
 @pytest.fixture
 def server(live):
-    with ReportServer(live.folder) as served, served.running():
+    with SiteServer(live.folder) as served, served.running():
         yield served
 
 
@@ -95,7 +97,7 @@ def test_only_reading_is_answered_and_asking_for_the_page_is_noticed(server):
 
 def test_a_port_that_is_taken_is_named(server, live):
     with pytest.raises(PfgenError, match=f"port {server.server_port} of 127.0.0.1 cannot be used: "):
-        ReportServer(live.folder, server.server_port)
+        SiteServer(live.folder, server.server_port)
 
 
 def test_only_changed_results_are_read_again_and_shown_when_no_more_changes_follow(live, mini, tmp_path, monkeypatch):
@@ -123,7 +125,7 @@ def test_a_removed_result_is_no_longer_shown(live, tmp_path):
 def test_a_bad_result_is_named_once_and_the_others_are_shown(live, tmp_path):
     (tmp_path / "result" / "two" / "result.json").write_text("{}")
     assert "report: 1 run" in looked(live, 4)
-    (problem,) = live.problems
+    (problem,) = live.named
     assert isinstance(problem, TrialsError)
     assert "two" in str(problem)
 
@@ -133,7 +135,7 @@ def test_a_report_that_cannot_be_written_is_named_and_the_next_change_tried(live
     (live.folder / "data").write_text("in the way")
     write_result(mini, tmp_path / "result" / "three")
     looked(live, 4)
-    assert "data" in str(live.problems[0])
+    assert "data" in str(live.named[0])
     (live.folder / "data").unlink()
     write_result(mini, tmp_path / "result" / "four")
     assert "report: 4 runs" in looked(live, 2)

@@ -7,8 +7,8 @@ import pytest
 from makers.reported import made_result, reported_run
 from pfgen_fast import Suite
 from pfgen_fast.base.untrusted_text import harmless_with_tints
-from pfgen_fast.report import ReportRun, write_report, write_report_folder
-from pfgen_fast.report.live import LiveReport, ReportServer
+from pfgen_fast.report import ReportRun, write_report
+from pfgen_fast.report.site import Site, SiteServer
 from pfgen_fast.runs.run_result import parse_result
 from pfgen_fast.runs.statistics.paired_tests import paired_difference
 from pfgen_fast.runs.statistics.verdicts import decided
@@ -251,7 +251,7 @@ def test_the_search_finds_answers_by_run_and_question(open_tab, made_page, mini)
 
 
 def test_a_folder_opens_from_disk_and_runs_no_script_of_others(open_tab, mini, runs, tmp_path):
-    write_report_folder(runs, mini, tmp_path)
+    write_report(runs, mini, tmp_path)
     (tmp_path / "data" / "evil.js").write_text("document.title = 'pwned'")
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     (tmp_path / "index.html").write_text(page.replace("<body>", '<main><script src="data/evil.js"></script>'))
@@ -277,9 +277,9 @@ def test_a_served_page_loads_itself_again_when_results_change(browser, mini, tmp
         (tmp_path / "result" / name / "result.json").write_text(json.dumps(result), encoding="utf-8")
 
     write("one")
-    live = LiveReport([str(tmp_path / "result")], mini, tmp_path / "page", lambda _: None)
+    live = Site([str(tmp_path / "result")], tmp_path / "page", pytest.fail, lambda _: mini, pytest.fail, is_live=True)
     live.write_waiting()
-    with ReportServer(live.folder) as server, server.running():
+    with SiteServer(live.folder) as server, server.running():
         page = browser.new_page()
         page.goto(f"{server.address}#question=Q01")
         page.get_by_text("Reading results").wait_for()

@@ -42,7 +42,7 @@ def sheet_page(sheet: Sheet) -> Iterator[str]:
     }
     return page_text(
         "annotation.html.jinja",
-        generator="pfgen-fast annotate",
+        section="",
         headline=f"{len(sheet.items):,} items for {sheet.annotator}",
         style="annotation.css",
         scripts=_SCRIPTS,

@@ -45,10 +45,8 @@ def write_building_report(
             described.append(_described(branch, scorer))
         page = page_text(
             "building.html.jinja",
-            generator="pfgen-fast suite build",
+            section="Suites",
             headline=_headline(described),
-            style="building.css",
-            scripts=("charts.js", "building.js"),
             suite=Path(scorer.suite.name).name,
             n_questions=len({branch.asked.question_id for branch in built.branches}),
             unit=built.config.unit,

@@ -29,11 +29,10 @@ from .pages import PAGE, is_one_file, markup, page_text, write_bounded_page, wri
 from .run_page import SCRIPTS, of_overview
 from .score_page import NO_PARTS
 
-_GENERATOR = "pfgen-fast checklists report"
-
 _OWN = {"report/answers.js": ("checklists/answers.js", "checklists/questions.js"), "report/plots.js": ()}
 """The scripts of the page of runs that have others in their place."""
 
+CHECKLISTS_SCRIPTS = [script for name in SCRIPTS for script in _OWN.get(name, (name,))]
 
 Extent = tuple[int | None, int | None]
 """The maximum numbers of code points of an answer or instruction, and of a reason; None for no limit."""
@@ -62,7 +61,7 @@ def write_checklists(
         write_bounded_page(output, n, _EXTENTS, lines, page.pieces, n_runs=len(runs), error=error)
     else:
         data = {"answers": (task.split("\n") for task in page.lines_of_tasks(_EXTENTS[0]))}
-        write_page_folder(output, _GENERATOR, data, lambda files: page.pieces(_EXTENTS[0], [], files))
+        write_page_folder(output, data, lambda files: page.pieces(_EXTENTS[0], [], files))
     write_whole(table, utf8(full_table(scores).to_csv()))
     return output if is_file else output / PAGE, table
 
@@ -95,8 +94,8 @@ class _Page:
         return page_text(
             "report.html.jinja",
             style="report/answers.css",
-            scripts=[script for name in SCRIPTS for script in _OWN.get(name, (name,))],
-            generator=_GENERATOR,
+            scripts=CHECKLISTS_SCRIPTS,
+            section="Checklists",
             loads_scripts=bool(files),
             suite=in_one_line(self._scores.suite.name),
             **of_overview(overview),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,37 +29,32 @@ _N_BINS = 40  # of each axis of a density
 
 def write_finding(finding: Finding, folder: Path) -> list[Path]:
     """Writes the files of a finding, each atomically."""
-    contents: dict[str, bytes] = {}
+    files = {f"{finding.name}.html": "".join(finding_page(finding)).encode()}
     for picture in finding.pictures:
         name = finding.file_name(picture)
-        png, svg = stored_alike(drawn(picture.chart), ("png", "svg"))
-        contents |= {f"{name}.png": png, f"{name}.svg": svg}
-    for table in finding.file_tables:
-        contents[f"{finding.file_name(table)}.csv"] = utf8(table.to_csv())
-    contents[f"{finding.name}.md"] = utf8(finding.to_markdown())
-    contents = {f"{finding.name}.html": _page(finding, contents).encode(), **contents}
-    for name, content in contents.items():
+        files[f"{name}.png"], files[f"{name}.svg"] = stored_alike(drawn(picture.chart), ("png", "svg"))
+    files |= {f"{finding.file_name(table)}.csv": utf8(table.to_csv()) for table in finding.file_tables}
+    files[f"{finding.name}.md"] = utf8(finding.to_markdown())
+    for name, content in files.items():
         write_whole(folder / name, content)
-    return [folder / name for name in contents]
+    return [folder / name for name in files]
 
 
-def _page(finding: Finding, files: dict[str, bytes]) -> str:
+def finding_page(finding: Finding) -> Iterator[str]:
+    """Yields the page of a finding in pieces."""
     pictures = [picture for picture in finding.pictures if picture not in finding.first_pictures]
-    page = page_text(
+    return page_text(
         "finding.html.jinja",
-        generator=f"pfgen-fast {finding.name}",
+        section={"discernment": "Discernment", "annotation": "Annotation"}.get(finding.name, "Experiments"),
         headline=finding.first[0],
-        style="finding.css",
-        scripts=("charts.js", "finding.js"),
         finding=finding,
         sentences=finding.first[1:],
         notes=finding.shown_notes,
         color_of=_color_of,
         pictures=pictures,
         charts=markup(page_json([_data_of(picture.chart) for picture in pictures])),
-        tables=[_shown(finding, table, files) for table in finding.shown_tables if table.name != "verdicts"],
+        tables=[_shown(finding, table) for table in finding.shown_tables if table.name != "verdicts"],
     )
-    return "".join(page)
 
 
 def _color_of(cell: HeatCell, chart: HeatMap) -> str:
@@ -67,16 +63,16 @@ def _color_of(cell: HeatCell, chart: HeatMap) -> str:
     return "fault" if cell.is_fault else "undefined" if level is None else str(level)
 
 
-def _shown(finding: Finding, table: Table, files: dict[str, bytes]) -> dict[str, Any]:
+def _shown(finding: Finding, table: Table) -> dict[str, Any]:
     """A table for the template: each cell with its text, and the name of a run if it is one."""
-    file = f"{finding.file_name(table)}.csv"
+    whole = next(full for full in finding.file_tables if full.name == table.name)
     runs, to_left, cells = frozenset(finding.runs), table.text_columns(), table.for_readers().rows
     return {
         "name": table.name,
         "title": table.title,
-        "file": file,
+        "file": f"{finding.file_name(table)}.csv",
         "is_open": len(table) <= _N_SHORT and not finding.first_pictures,
-        "csv": base64.b64encode(files[file]).decode(),
+        "csv": base64.b64encode(utf8(whole.to_csv())).decode(),
         "columns": [(head, place not in to_left) for place, head in enumerate(table.heads())],
         "rows": [
             [

@@ -8,8 +8,13 @@ Their names contain the hash of their content, so the old page finds its own dat
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
+import html
 import json
+import os
+import re
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -18,7 +23,7 @@ from typing import Any, TypeVar
 from .. import __version__
 from ..base.errors import PfgenError
 from ..base.file_reading import open_regular
-from ..base.file_writing import check_folder, write_whole, writing_whole
+from ..base.file_writing import check_folder, make_folder, write_whole, writing_whole
 from ..base.untrusted_text import harmless
 from ..runs.statistics.verdicts import shown_range
 
@@ -33,7 +38,22 @@ MAX_BYTES = 12_000_000
 _DATA = "data"
 _PART_SIZE = 500_000
 _N_SAMPLED = 10
-_MARK_WITHIN = 4096
+_HEAD_WITHIN = 16_384
+_MARK = b"// Data of a page of pfgen-fast.\n"
+_HEAD = re.compile(
+    r'<meta name="generator" content="pfgen-fast ([^"]*)">\n<meta name="description" content="([^"]*)">'
+    r".*?<title>(?:[^<:]*: )?([^<]*)</title>",
+    re.DOTALL,
+)
+
+LOOKS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "finding.html.jinja": ("finding.css", ("charts.js", "finding.js")),
+    "building.html.jinja": ("building.css", ("charts.js", "building.js")),
+}
+"""The style and the scripts of pages, by their templates, unless a writer chooses others."""
+
+EMPTY_NAVIGATION = b'<nav class="site" aria-label="Site" hidden></nav>'
+"""The element of a page that a site fills; see page.html.jinja."""
 
 T = TypeVar("T")
 
@@ -41,19 +61,30 @@ T = TypeVar("T")
 def page_text(
     name: str,
     *,
-    generator: str,
+    section: str,
     headline: str,
     style: str = "",
-    scripts: Iterable[str] = (),
+    scripts: Sequence[str] = (),
     loads_scripts: bool = False,
-    asks_server: bool = False,
+    is_live: bool = False,
     **values: Any,
 ) -> Iterator[str]:
     """Yields the text of a page in pieces, from a template, a style, scripts and values.
 
-    The generator is the command that writes the page; the headline, which sites repeat, is what the page found, in one
-    sentence. The style and the scripts follow those of all pages. The policy of the page allows no other code.
+    A site shows the page in its section, with its headline: what the page found, in one sentence. The style and the
+    scripts, by default those of `LOOKS`, follow those of all pages. The policy of the page allows no other code. A live
+    page loads itself again when its server has a newer one.
     """
+    if not scripts:
+        style, scripts = LOOKS.get(name, ("", ("plain.js",)))
+    code = _code(style, (*scripts, "live.js") if is_live else scripts, loads_scripts=loads_scripts, is_live=is_live)
+    template = _environment().get_template(name)
+    pieces: Iterator[str] = template.generate(version=__version__, section=section, headline=headline, **values, **code)
+    return pieces
+
+
+def _code(style: str, scripts: Sequence[str], *, loads_scripts: bool = False, is_live: bool = False) -> dict[str, Any]:
+    """The style and the scripts of a page, and the policy that allows them."""
     css = "".join(source(name) for name in ("report.css", style) if name)
     script = "".join(map(source, ("page.js", "sorting.js", "saving.js", *scripts)))
     code = {"early_script": source("theme.js"), "script": script}
@@ -62,17 +93,19 @@ def page_text(
         # Nothing in the code can end its element.
         code[key] = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
     strict = " 'strict-dynamic'" if loads_scripts else ""
-    connect = "; connect-src 'self'" if asks_server else ""
+    connect = "; connect-src 'self'" if is_live else ""
     policy = (
         f"default-src 'none'; script-src {_hashes(code.values())}{strict}; "
         f"style-src {_hashes([css])}; img-src data: blob:; base-uri 'none'; form-action 'none'{connect}"
     )
-    embedded = {key: markup(text) for key, text in {"style": css, "policy": policy, **code}.items()}
-    template = _environment().get_template(name)
-    pieces: Iterator[str] = template.generate(
-        version=__version__, generator=generator, headline=headline, **values, **embedded
-    )
-    return pieces
+    return {key: markup(text) for key, text in {"style": css, "policy": policy, **code}.items()}
+
+
+def beginning(style: str, scripts: Sequence[str]) -> bytes:
+    """The first bytes of each page that this version writes in one file with a style and scripts."""
+    head = source("page.html.jinja").partition('<meta name="generator"')[0]
+    language = '{{ language | default("en") }}'
+    return head.replace(language, "en").replace("{{ policy }}", _code(style, scripts)["policy"]).encode()
 
 
 @cache
@@ -210,38 +243,68 @@ def in_parts(values: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]
 
 def write_page_folder(
     folder: Path,
-    generator: str,
     data: Mapping[str, Iterable[Any]],
     page: Callable[[Mapping[str, Sequence[str]]], Iterable[str]],
 ) -> None:
-    """Writes files of data, then the page with their addresses, and removes the files of data of earlier pages.
+    """Writes files of data, and the page with their addresses, in place of an earlier report.
 
     The names of `data` begin the names of files; a value of None has no file and the address "".
     """
-    page_path = folder / PAGE
-    is_ours = f'<meta name="generator" content="{generator}">'.encode() in _begin(page_path)  # page.html.jinja
-    if page_path.exists() and not is_ours:
-        raise PfgenError(f"{page_path}: not from a report; choose another folder, or remove the file")
-    mark = f"// Data of a {generator}.\n".encode()
     addresses: dict[str, list[str]] = {name: [] for name in data}
-    for name, all_values in data.items():
-        for values in all_values:
-            address = ""
-            if values is not None:
-                content = mark + f"register({page_json(values)});\n".encode()
-                address = f"{_DATA}/{name}-{hashlib.sha256(content).hexdigest()[:16]}.js"
-                write_whole(folder / address, content)
-            addresses[name].append(address)
-    write_page(page_path, page(addresses))
-    written = {address for places in addresses.values() for address in places}
-    for path in sorted(path for name in data for path in (folder / _DATA).glob(f"{name}-*.js")):
-        if f"{_DATA}/{path.name}" not in written and _begin(path).startswith(mark):
-            path.unlink(missing_ok=True)
+    with publishing(folder) as work:
+        for name, all_values in data.items():
+            for values in all_values:
+                address = ""
+                if values is not None:
+                    content = _MARK + f"register({page_json(values)});\n".encode()
+                    address = f"{_DATA}/{name}-{hashlib.sha256(content).hexdigest()[:16]}.js"
+                    write_whole(work / address, content)
+                addresses[name].append(address)
+        write_page(work / PAGE, page(addresses))
+
+
+@contextlib.contextmanager
+def publishing(folder: Path) -> Iterator[Path]:
+    """Yields a new directory whose pages and data then move into `folder`, data first and its start page last.
+
+    They replace an earlier report or site, whose other pages and data are removed. No other page is replaced.
+    """
+    earlier = _earlier(folder)
+    make_folder(folder)
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as name:
+        yield Path(name)
+        files = [path.relative_to(name) for path in Path(name).rglob("*") if path.suffix in (".html", ".js")]
+        files.sort(key=lambda path: (path.suffix == ".html", path == Path(PAGE), path))
+        for path in (folder / file for file in files if file.suffix == ".html"):
+            if path.exists() and path not in earlier:
+                raise PfgenError(f"{path}: not from a report; choose another folder, or remove the file")
+        for file in files:
+            make_folder((folder / file).parent)
+            try:
+                os.replace(Path(name, file), folder / file)
+            except OSError as error:
+                raise PfgenError(f"{folder / file}: cannot be written: {error.strerror or error}") from None
+    for path in earlier.difference(folder / file for file in files):
+        path.unlink(missing_ok=True)
+
+
+def _earlier(folder: Path) -> set[Path]:
+    """The pages and data of an earlier report or site; pages in directories of a site have a filled navigation."""
+    pages = {path for path in folder.glob("*/*.html") if page_head(path) and EMPTY_NAVIGATION not in path.read_bytes()}
+    pages |= {path for path in [folder / PAGE] if page_head(path)}
+    data = {path for page in pages if page.name == PAGE for path in page.parent.glob(f"{_DATA}/*.js")}
+    return pages | {path for path in data if _begin(path).startswith(_MARK)}
+
+
+def page_head(path: Path) -> tuple[str, str, str] | None:
+    """The section, the headline and the title (without its kind) of a page of ours; None for other files."""
+    head = _HEAD.search(_begin(path).decode(errors="replace"))
+    return (html.unescape(head[1]), html.unescape(head[2]), html.unescape(head[3])) if head else None
 
 
 def _begin(path: Path) -> bytes:
     try:
         with open_regular(path) as file:
-            return file.read(_MARK_WITHIN)
+            return file.read(_HEAD_WITHIN)
     except OSError:
         return b""

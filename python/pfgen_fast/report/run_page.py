@@ -62,8 +62,6 @@ _PLOTS = (
 _SHORTER = (4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 120, 100, 90, 80, 50, 20, 0)
 _SHORT = 300
 
-GENERATOR = "pfgen-fast report"
-
 T = TypeVar("T")
 
 
@@ -76,13 +74,22 @@ def untracked(items: Iterable[T], total: int, what: str) -> Iterable[T]:
     return items
 
 
-def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path, *, track: Track[Any] = untracked) -> None:
-    """Writes a page in one file, of at most `pages.MAX_BYTES`."""
-    page = _Page(entries, suite, track)
+def write_report(
+    entries: Sequence[ReportRun], suite: Suite, output: Path, *, track: Track[Any] = untracked, is_live: bool = False
+) -> None:
+    """Writes a page in one file of at most `pages.MAX_BYTES`, or a page of any size and its data into a directory.
+
+    The search of a page in a directory reads all answers of the runs whose trials are known.
+    """
+    page = _Page(entries, suite, track, is_live=is_live)
+    if not pages.is_one_file(output):
+        data = {"answers": page.answers(N_SHOWN), "trials": page.trials()}
+        write_page_folder(output, data, lambda files: page.pieces(N_SHOWN, [], files))
+        return
     samples = (sample for run in page.runs for question in run.questions.values() for sample in question.samples)
     longest = max((len(sample.answer) for sample in samples), default=0)
     write_bounded_page(
-        path,
+        output,
         len(suite),
         [N_SHOWN, *(n for n in _SHORTER if n < longest)],
         lambda n_shown, step: map("\n".join, page.answers(n_shown, step, every=1 if n_shown > _SHORT else 2)),
@@ -90,18 +97,6 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path, *, trac
         n_runs=len(entries),
         error=TrialsError,
     )
-
-
-def write_report_folder(
-    entries: Sequence[ReportRun], suite: Suite, folder: Path, *, track: Track[Any] = untracked, is_live: bool = False
-) -> None:
-    """Writes a page of any size into a folder: index.html and files of data. Only an earlier report is replaced.
-
-    The search of the page reads all answers of the runs whose trials are known.
-    """
-    page = _Page(entries, suite, track, is_live=is_live)
-    data = {"answers": page.answers(N_SHOWN), "trials": page.trials()}
-    write_page_folder(folder, GENERATOR, data, lambda files: page.pieces(N_SHOWN, [], files))
 
 
 class _Page:
@@ -138,10 +133,10 @@ class _Page:
         return page_text(
             "report.html.jinja",
             style="report/answers.css",
-            scripts=(*SCRIPTS, *(["report/live.js"] if self._is_live else [])),
-            generator=GENERATOR,
+            scripts=SCRIPTS,
+            section="Runs",
             loads_scripts=bool(files),
-            asks_server=self._is_live,
+            is_live=self._is_live,
             suite=Path(self._suite.name).name,
             **of_overview(overview),
             plots=_PLOTS,

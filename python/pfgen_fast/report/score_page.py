@@ -18,7 +18,7 @@ from ..runs.items.ranking import Compared, compared_models, rank_models
 from .answers import packed
 from .overview import RUN_WORDS, about_page, shown_interval, sweep_of
 from .pages import markup, page_text, write_page
-from .run_page import GENERATOR, SCRIPTS, of_overview
+from .run_page import SCRIPTS, of_overview
 
 MAX_ITEMS = 20_000
 MAX_SCORES = 1_000_000
@@ -30,7 +30,7 @@ NO_PARTS: dict[str, Any] = {
 """The values of the template that only n-gram scores have."""
 
 _MAX_COLUMNS = 20
-_LEFT_OUT = ("report/plots.js",)
+LEFT_OUT = ("report/plots.js",)
 """Scripts for sections that a page of one metric lacks."""
 
 
@@ -48,8 +48,8 @@ def write_score_report(scores: ItemScores, path: Path, *, metric: str | None = N
     page = page_text(
         "report.html.jinja",
         style="report/answers.css",
-        scripts=[script for script in SCRIPTS if plots or script not in _LEFT_OUT],
-        generator=GENERATOR,
+        scripts=[script for script in SCRIPTS if plots or script not in LEFT_OUT],
+        section="Scores",
         suite=in_one_line(name),
         **of_overview(overview),
         notes=overview["notes"],

@@ -17,26 +17,31 @@ from ..suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
     from ...report import ReportRun
+    from ...report.site import Site
     from ...suite.suite import Suite
 
 
 @option_group
 class Report:
-    """Creates a page of runs or of a table of scores: leaderboard, plots, and answers to every question.
+    """Creates a page of runs or of a table of scores, or a site of all that directories hold.
 
     The page is a single file of at most 12 MB and needs no network. To fit this size, long answers are cut. A directory
     holds whole answers, and replaces only an earlier report. The command reads the result.json files that 'pfgen-fast
     score' wrote. Results that cannot be reported are listed and left out; the exit code is then 3.
 
-    With --serve, an open page reloads when a result.json below the paths changes, until Ctrl-C. With --eval-results,
-    the results of a model's runs become a file of .eval_results in its repository on the Hub. Tables of scores become a
-    page without answers.
+    With --serve or --bundle, the paths become a site: runs, tables of scores, judged checklists with their suite, the
+    progress of annotators, and finished pages of other commands, with a start page and one navigation. --serve shows it
+    on this machine until Ctrl-C, and an open page reloads when something changes; --bundle writes files to publish.
+
+    With --eval-results, the results of a model's runs become a file of .eval_results in its repository on the Hub.
+    Tables of scores become a page without answers.
 
     Examples
 
       pfgen-fast report result -o report.html
       pfgen-fast report result -o report
       pfgen-fast report result --serve --open
+      pfgen-fast report result discernment runs hello -o site --bundle
       pfgen-fast report result/openai --markdown
       pfgen-fast report scores.csv -o scores.html
       pfgen-fast report result/our/model/5e1e9f4 --eval-results model/.eval_results/pfgen.yaml --dataset our/benchmark
@@ -48,7 +53,8 @@ class Report:
         None, "Write a page, or a directory with a page and its data.", "-o", metavar="FILE.html|FOLDER"
     )
     markdown: bool = Option(False, "Write a README.md next to each result instead, like the published ones.")
-    serve: bool = Option(False, "Serve the page on this machine instead, and show results as they change.")
+    bundle: bool = Option(False, "With --output: write the site of all that the paths hold into this directory.")
+    serve: bool = Option(False, "Serve this site on this machine instead, and show results as they change.")
     port: int = Option(0, "With --serve: set the port on 127.0.0.1; 0 takes a free port.", min=0, max=65535)
     open_browser: bool = Option(False, "With --serve: open the page in the browser.", "--open")
     eval_results: Path | None = Option(
@@ -63,7 +69,7 @@ class Report:
 
     def __call__(self) -> None:
         from ...report.eval_results import write_eval_results
-        from ...report.pages import check_output
+        from ...report.pages import PAGE, check_output, is_one_file
         from ...runs.checkout import suite_of_all
         from ...runs.leaderboard import find_results
         from ...runs.result_tables import are_score_tables
@@ -74,6 +80,8 @@ class Report:
             fail("expected one of --output FILE.html (or a directory), --serve, --markdown and --eval-results")
         if (self.port or self.open_browser) and not self.serve:
             fail("--port and --open: expected --serve")
+        if self.bundle and (output is None or is_one_file(output)):
+            fail("--bundle: expected --output with a directory")
         if (self.dataset is None) != (self.eval_results is None):
             fail("--eval-results FILE.yaml and --dataset ORG/NAME: expected both")
         if output is not None:
@@ -82,19 +90,22 @@ class Report:
             runs = find_runs(self.paths)
             write_eval_results(runs, self.eval_results, str(self.dataset), suite=given_suite(self.suite))
             self._print_written(counted(len(runs), "run"), self.eval_results)
+        elif self.serve:
+            self._serve()
+        elif self.bundle:
+            site = self._site(Path(str(output)))
+            n_pages = site.write(partial(track, quiet=self.quiet))
+            self._print_written(counted(n_pages, "page"), site.folder / PAGE)
+            exit_if_partial(site.problems)
         elif are_score_tables(self.paths):
             self._report_tables()
         else:
             refuse_others(self, "runs")
             results = find_results(self.paths)
-            suite = suite_of_all([path.parent for path in results], given_suite(self.suite))
-            if self.serve:
-                self._serve(suite, len(results))
-            else:
-                self._report_runs(results, suite)
+            self._report_runs(results, suite_of_all([path.parent for path in results], given_suite(self.suite)))
 
     def _report_runs(self, results: list[Path], suite: Suite) -> None:
-        from ...report import read_run, write_readme, write_report, write_report_folder
+        from ...report import read_run, write_readme, write_report
         from ...report.pages import is_one_file
         from ...report.run_page import with_intervals
         from ...runs.leaderboard import mixed_suites
@@ -115,8 +126,7 @@ class Report:
             for path, run in track(runs, len(runs), "runs", quiet=self.quiet):
                 write_readme(run, suite, path.with_name("README.md"))
         else:
-            write = write_report if is_page else write_report_folder
-            write(with_intervals(runs, suite), suite, output, track=partial(track, quiet=self.quiet))
+            write_report(with_intervals(runs, suite), suite, output, track=partial(track, quiet=self.quiet))
         self._print_written(counted(len(runs), "run"), output or "a README.md next to each")
         if not self.quiet:
             print_origin(suite)
@@ -138,24 +148,38 @@ class Report:
         if not self.quiet:
             print_line(f"{what}: {shown(place)}")
 
-    def _serve(self, suite: Suite, n_results: int) -> None:
-        """Serves the page on the loopback until Ctrl-C, and follows the results."""
-        from ...report.live import LiveReport, ReportServer
+    def _site(self, folder: Path, *, is_live: bool = False) -> Site:
+        from ...report.site import Site
+        from ...runs.checkout import suite_of_all
+
+        return Site(
+            self.paths,
+            folder,
+            on_problem=lambda problem: warn(str(problem)),
+            suite_of=lambda results: suite_of_all([path.parent for path in results], given_suite(self.suite)),
+            read_scores=lambda paths: self.tables.read(paths, quiet=self.quiet),
+            metric=self.metric,
+            is_live=is_live,
+        )
+
+    def _serve(self) -> None:
+        """Serves the site on the loopback until Ctrl-C, and follows what it shows."""
+        from ...report.site import SiteServer
 
         with (
             contextlib.suppress(KeyboardInterrupt),
             tempfile.TemporaryDirectory(prefix="pfgen-report-") as folder,
-            ReportServer(Path(folder), self.port) as server,
+            SiteServer(Path(folder), self.port) as server,
         ):
-            live = LiveReport(self.paths, suite, server.folder, lambda problem: warn(str(problem)))
-            live.write_waiting()
+            site = self._site(server.folder, is_live=True)
+            what = site.write_waiting()
             with server.running():
-                print_line(f"{shown(server.address)} shows {counted(n_results, 'result')}; Ctrl-C ends it")
+                print_line(f"{shown(server.address)} shows {what}; Ctrl-C ends it")
                 if self.open_browser:
                     import webbrowser
 
                     webbrowser.open(server.address)
-                live.write(partial(track, quiet=self.quiet))
+                site.write(partial(track, quiet=self.quiet))
                 while server.asked.wait():
                     server.asked.clear()
-                    live.write_if_changed()
+                    site.write_if_changed()

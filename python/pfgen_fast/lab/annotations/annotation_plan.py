@@ -17,9 +17,10 @@ import numpy as np
 
 from ...base.errors import AnnotationError
 from ...base.file_reading import read_stored
-from ...base.untrusted_json import json_bytes
+from ...base.untrusted_json import json_bytes, read_json
 from ...base.untrusted_text import counted
-from .annotation_rows import KINDS, Asked, Kind, Sheet, row_of
+from ..finding import Finding, finding_table
+from .annotation_rows import KINDS, AnnotationFile, Asked, Kind, Sheet, row_of
 
 Stratum = tuple[str, ...]
 """The area, the category, the model and so on of an item."""
@@ -184,3 +185,42 @@ def check_plan_folder(folder: Path, plan: AnnotationPlan) -> None:
             )
     elif folder.is_dir() and any(folder.iterdir()):
         raise AnnotationError(f"{folder}: holds other files; expected a new or empty folder")
+
+
+_OF_ITEM = (
+    "kind",
+    "id",
+    "length",
+    "response_sha256",
+    "first_sha256",
+    "second_sha256",
+    "judgement",
+    "task",
+    "perturbation",
+)
+
+
+def progress_of(path: Path, exports: Sequence[AnnotationFile]) -> Finding | None:
+    """How many items of a plan each annotator has finished, by the exports of its sheets; None without exports."""
+    finished: dict[str, int] = {}
+    for export in exports:
+        items: dict[Stratum, bool] = {}
+        for row in export.rows:
+            item = tuple(str(row.cells.get(column)) for column in _OF_ITEM)
+            items[item] = items.get(item, True) and row.is_complete
+        sheet = export.header.sheet if export.header else ""
+        finished[sheet] = max(finished.get(sheet, 0), sum(items.values()))
+    try:
+        plan = read_json(path, error=AnnotationError)["annotators"]
+        rows = [(name, finished.get(str(own["sheet"])), len(own["items"])) for name, own in plan.items()]
+    except (AttributeError, KeyError, TypeError):
+        raise AnnotationError(f"{path}: expected a plan that 'pfgen-fast annotate' has written") from None
+    n_ready, n_done = sum(n == of for _, n, of in rows), sum(n or 0 for _, n, _ in rows)
+    n_items = counted(sum(of for *_, of in rows), "item")
+    answer = f"{n_ready} of {counted(len(rows), 'annotator')} finished all items; {n_done:,} of {n_items} are decided."
+    about = "An annotator without an export has no figure. A judge's verdicts on an answer are one item."
+    table = finding_table("progress", "Finished items by annotator", ("annotator", "finished", "items"), rows)
+    is_known = any(n is not None for _, n, _ in rows)
+    return (
+        Finding("annotation", answer, about, (table,), (), question="How far are the annotators?") if is_known else None
+    )

@@ -103,7 +103,7 @@ def read_rows(path: Path, *, error: type[PfgenError]) -> AnnotationFile:
             else:
                 rows.append(_row(cells, kind, header, where, error))
     except TrialsError as problem:
-        hint = " (the export is cut off or damaged; export it again)" if _is_export(path) else ""
+        hint = " (the export is cut off or damaged; export it again)" if is_export(path) else ""
         raise error(f"{problem}{hint}") from None
     if header is not None and n_expected != len(rows):
         expected = "no end" if n_expected is None else f"{n_expected:,} rows at its end"
@@ -118,7 +118,7 @@ def export_lines(header: Header, rows: Iterable[Mapping[str, Any]]) -> bytes:
     return b"".join([first, *listed, json_line({"kind": _END, "rows": len(listed)})])
 
 
-def _is_export(path: Path) -> bool:
+def is_export(path: Path) -> bool:
     """Whether a file begins like an export, whatever follows."""
     try:
         with open_regular(path) as file:

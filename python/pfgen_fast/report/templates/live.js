@@ -3,7 +3,7 @@
 
 async function followChanges() {
   try {
-    const reply = await fetch("/", { method: "HEAD", cache: "no-store" });
+    const reply = await fetch(location.pathname, { method: "HEAD", cache: "no-store" });
     const changed = Date.parse(reply.headers.get("Last-Modified"));
     if (changed > Date.parse(document.lastModified)) location.reload();
   } catch { /* the server has ended; it may begin again */ }

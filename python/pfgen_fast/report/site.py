@@ -1,0 +1,360 @@
+"""A site: the pages of all that some paths hold, with one navigation and a start page; published as files, or served.
+
+Pages of runs, tables of scores, judged checklists and annotators' progress are written; finished pages of other
+commands are copied. A page is copied only if this version wrote its policy, which allows only our scripts. Links are
+not followed. A site that is served is written again when something has changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from http import HTTPStatus
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from ..base.errors import AnnotationError, ChecklistError, PfgenError, TrialsError
+from ..base.file_reading import read_stored
+from ..base.file_writing import write_whole
+from ..base.untrusted_text import counted, few_names
+from ..lab.annotations.annotation_plan import progress_of
+from ..lab.annotations.annotation_rows import is_export, read_rows
+from ..lab.checklists.checklist_runs import Run, open_runs
+from ..lab.checklists.checklist_scoring import score_judged_runs
+from ..lab.checklists.checklist_suite import ChecklistSuite
+from ..lab.checklists.suite_files import packaged_suites
+from ..runs.checkout import yardsticks_beside
+from ..runs.items.item_table import ItemScores
+from ..runs.items.score_columns import ColumnNames, used_columns
+from ..runs.items.score_tables import is_score_table
+from ..runs.trials import expand
+from ..suite.suite import Suite
+from ..tables.formats import column_names
+from .checklists_page import CHECKLISTS_SCRIPTS, write_checklists
+from .findings import finding_page
+from .pages import EMPTY_NAVIGATION, LOOKS, MAX_BYTES, PAGE, beginning, page_head, page_text, publishing, write_page
+from .run_page import SCRIPTS, Track, untracked, with_intervals, write_report
+from .safe_runs import ReportRun, read_run
+from .score_page import LEFT_OUT, write_score_report
+
+SECTIONS = ("Runs", "Scores", "Checklists", "Discernment", "Experiments", "Suites", "Annotation")
+"""The sections of a site; the pages of each are in a directory of its name in lower case."""
+
+_NAMES = {"result.json": "result", "plan.json": "plan", "checklists.json": "suite"}
+_ENDS = {".html": "page", ".jsonl": "export", ".csv": "table", ".tsv": "table", ".parquet": "table"}
+_MAX_FILES = 200_000
+_FILE = re.compile(r"/(?:[a-z]+/)?(?:[\w-]+\.html|data/[a-z]+-[0-9a-f]{16}\.js)", re.ASCII)
+
+_PROTECTION = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+_Pages = Iterator[tuple[Path, Sequence[Path]]]  # pages with the files that they are made of
+_Stamp = tuple[int, int, int]  # time, inode and size of a file, which differ if the file has changed
+_Sources = defaultdict[str, dict[Path, _Stamp]]  # files by what they are for a site
+
+
+@dataclass
+class Site:
+    """The site of all that some paths hold."""
+
+    paths: Sequence[str]  # files or directories
+    folder: Path  # directory for the site
+    on_problem: Callable[[PfgenError], None]  # called once with each error of a part, which is then left out
+    suite_of: Callable[[Sequence[Path]], Suite]  # returns the suite of results
+    read_scores: Callable[[Sequence[str]], ItemScores]  # reads a table of scores
+    metric: str | None = None  # metric that ranks the models of tables
+    is_live: bool = False
+    problems: set[str] = field(default_factory=set, init=False)
+    _suite: Suite | None = field(default=None, init=False)
+    _read: dict[Path, tuple[_Stamp, ReportRun | None]] = field(default_factory=dict, init=False)
+    _seen: dict[Path, _Stamp] = field(default_factory=dict, init=False)
+    _written: dict[Path, _Stamp] = field(default_factory=dict, init=False)
+
+    def write_waiting(self) -> str:
+        """Writes a page that loads itself again until the site replaces it; returns what the site will show."""
+        sources = self._sources()
+        scripts = ("plain.js", "waiting.js")
+        text = page_text("waiting.html.jinja", section="", headline="Reading results …", scripts=scripts)
+        write_page(self.folder / PAGE, text)
+        return ", ".join(counted(len(files), kind) for kind, files in sources.items() if kind != "export")
+
+    def write(self, track: Track[Any] = untracked) -> int:
+        """Writes the site, and returns the number of its pages; reads only the results that have changed."""
+        sources = self._sources()
+        self._written = self._seen
+        with publishing(self.folder) as work:
+            times: dict[Path, int] = {}
+            for write in (self._runs, self._scores, self._checklists, self._progress, self._finished):
+                with self._leaving_out():
+                    for page, files in write(sources, work, track):
+                        times[page] = max(self._seen[file][0] for file in files)
+            self._finish(work, times)
+        return len(times)
+
+    def write_if_changed(self) -> None:
+        """Writes the site if something has changed since it was written, but not since the last call."""
+        with self._leaving_out():
+            before = self._seen
+            self._sources()
+            if self._seen == before != self._written:
+                self.write()
+
+    @contextlib.contextmanager
+    def _leaving_out(self) -> Iterator[None]:
+        try:
+            yield
+        except PfgenError as problem:
+            self._on_fault(str(problem), type(problem))
+
+    def _on_fault(self, fault: str, error: type[PfgenError] = ChecklistError) -> None:
+        if fault not in self.problems:
+            self.problems.add(fault)
+            self.on_problem(error(fault))
+
+    def _sources(self) -> _Sources:
+        """The files that the pages are made of, by what they are; no file is reached by a link."""
+        sources: _Sources = defaultdict(dict)
+        n_files, own = 0, self.folder.resolve()
+        for place in (match for path in self.paths for match in expand(path)):
+            if place.resolve().is_relative_to(own):
+                raise PfgenError(f"{self.folder}: holds {place}, which the site shows; choose another directory")
+            if is_score_table(place):
+                sources["table"][place] = _stamp(place)
+                continue
+            for root in filter(None, (place, yardsticks_beside(place))):
+                file = (str(root.parent), list[str](), [root.name])
+                for at, folders, names in [file] if root.is_file() else os.walk(root):
+                    folders[:] = sorted(name for name in folders if Path(at, name).resolve() != own)
+                    n_files += len(names)
+                    if n_files > _MAX_FILES:
+                        raise PfgenError(f"{root}: more than {_MAX_FILES:,} files; name the directories to show")
+                    for path in (Path(at, name) for name in sorted(names)):
+                        is_judged = path.name.startswith("judgements.json")
+                        kind = "judgement" if is_judged else _NAMES.get(path.name) or _ENDS.get(path.suffix)
+                        if kind and not path.is_symlink() and (kind != "table" or _has_scores(path)):
+                            sources[kind][path] = _stamp(path)
+        if not sources.keys() - {"export"}:
+            raise TrialsError(
+                f"{few_names(self.paths)}: no result.json found, which 'pfgen-fast score' writes, and nothing else to "
+                "show; expected runs, tables of scores, judgements or finished pages"
+            )
+        self._seen = {path: stamp for files in sources.values() for path, stamp in files.items()}
+        return sources
+
+    def _runs(self, sources: _Sources, work: Path, track: Track[Any]) -> _Pages:
+        if results := sources["result"]:
+            suite = self._suite = self._suite or self.suite_of([*results])
+            known = track(results.items(), len(results), "results")
+            self._read = {path: self._read_again(path, stamp, suite) for path, stamp in known}
+            runs = [(path, run) for path, (_, run) in self._read.items() if run is not None]
+            write_report(with_intervals(runs, suite), suite, work / "runs", track=track, is_live=self.is_live)
+            yield work / "runs" / PAGE, [*results]
+
+    def _read_again(self, path: Path, stamp: _Stamp, suite: Suite) -> tuple[_Stamp, ReportRun | None]:
+        known = self._read.get(path)
+        if known and known[0] == stamp:
+            return known
+        with self._leaving_out():
+            return stamp, read_run(path, suite)
+        return stamp, None
+
+    def _scores(self, sources: _Sources, work: Path, track: Track[Any]) -> _Pages:
+        for path in sources["table"]:
+            with self._leaving_out():
+                page = _unused(work / "scores", path.stem)
+                write_score_report(self.read_scores([str(path)]), page, metric=self.metric, name=path.name)
+                yield page, [path]
+
+    def _checklists(self, sources: _Sources, work: Path, track: Track[Any]) -> _Pages:
+        runs = open_runs(path.parent for path in sources["judgement"])
+        suites: list[Path | str] = [*(path.parent for path in sources["suite"]), *packaged_suites()]
+        for suite in map(ChecklistSuite.load, suites if runs else ()):
+            if judged := [run for run in runs if _is_of(run, suite)]:
+                runs = [run for run in runs if run not in judged]
+                scores = score_judged_runs(suite, judged, on_fault=self._on_fault)
+                folder = work / "checklists"
+                output = _unused(folder, suite.name) if folder.exists() else folder
+                page, _ = write_checklists(scores, judged, output, on_fault=self._on_fault)
+                yield page, [run.judgements_path for run in judged if run.judgements_path]
+        if runs:
+            names = few_names([str(run.folder) for run in runs])
+            raise ChecklistError(f"{names}: judgements without their suite; expected its directory below the paths")
+
+    def _progress(self, sources: _Sources, work: Path, track: Track[Any]) -> _Pages:
+        exports = [path for path in sources["export"] if is_export(path)]
+        for plan in sources["plan"] if exports else ():
+            finding = progress_of(plan, [read_rows(path, error=AnnotationError) for path in exports])
+            if finding is not None:
+                page = _unused(work / "annotation", plan.absolute().parent.name)
+                write_page(page, finding_page(finding))
+                yield page, [plan, *exports]
+
+    def _finished(self, sources: _Sources, work: Path, track: Track[Any]) -> _Pages:
+        of_one_metric = [script for script in SCRIPTS if script not in LEFT_OUT]
+        reports = [("report/answers.css", scripts) for scripts in (SCRIPTS, of_one_metric, CHECKLISTS_SCRIPTS)]
+        beginnings, others = tuple(beginning(*look) for look in (*LOOKS.values(), *reports)), []
+        written = {path.name for path in work.iterdir()}
+        for path in sources["page"]:
+            head = page_head(path)
+            section = head[0].lower() if head else "?"
+            if not section or section in written:  # of an annotator, or written anew
+                continue
+            content = read_stored(path, limit=MAX_BYTES)
+            if not content.startswith(beginnings) or section.capitalize() not in SECTIONS:
+                others.append(str(path))
+            elif EMPTY_NAVIGATION in content:  # otherwise it is a page of another site
+                page = _unused(work / section, path.stem)
+                write_whole(page, content)
+                yield page, [path]
+        if others:
+            raise PfgenError(f"{few_names(others)}: expected a page in one file by this version; write it again")
+
+    def _finish(self, work: Path, times: dict[Path, int]) -> None:
+        """Fills the navigation of all pages and writes the start page; a page alone becomes the start page."""
+        pages = sorted(times, key=lambda page: (SECTIONS.index(page.parent.name.capitalize()), page.name))
+        if not pages:
+            raise TrialsError(f"{few_names(self.paths)}: nothing in it can be shown")
+        if len(pages) == 1:
+            for path in [*pages, *pages[0].parent.glob("data")]:
+                path.rename(work / (path.name if path.is_dir() else PAGE))
+            return
+        own = {work / PAGE: "Start"} | {page: page.parent.name.capitalize() for page in pages}
+        addresses: dict[str, str] = {}
+        for page, section in own.items():
+            address = page.relative_to(work).as_posix()
+            addresses[section] = f"{PAGE}#{section.lower()}" if section in addresses else address
+        cards = [
+            (
+                own[page],
+                page.relative_to(work),
+                page_head(page),
+                datetime.fromtimestamp(times[page] / 1e9, timezone.utc),
+            )
+            for page in pages
+        ]
+        text = page_text(
+            "site.html.jinja",
+            section="",
+            headline=f"{counted(len(pages), 'finding')}: {', '.join([*addresses][1:]).lower()}.",
+            about=", ".join(Path(path).resolve().name for path in self.paths),
+            cards=cards,
+            is_live=self.is_live,
+        )
+        write_page(work / PAGE, text)
+        for page, section in own.items():
+            up, current = "../" if page in times else "", {section: ' aria-current="true"'}
+            links = (f'<a href="{up}{to}"{current.get(name, "")}>{name}</a>' for name, to in addresses.items())
+            filled = EMPTY_NAVIGATION.replace(b" hidden><", f">{' '.join(links)}<".encode())
+            page.write_bytes(page.read_bytes().replace(EMPTY_NAVIGATION, filled, 1))
+
+
+def _has_scores(path: Path) -> bool:
+    """Whether a table has columns of items, models and scores."""
+    with contextlib.suppress(PfgenError):
+        columns, _ = used_columns(ColumnNames(), column_names(path), path.name)
+        return bool(columns.item and columns.model and columns.score)
+    return False
+
+
+def _is_of(run: Run, suite: ChecklistSuite) -> bool:
+    """Whether a run has judgements of answers to a suite."""
+    with contextlib.suppress(ChecklistError):
+        return bool(run.judgements(suite, with_reasons=False, on_fault=lambda _: None))
+    return False
+
+
+def _stamp(path: Path) -> _Stamp:
+    with contextlib.suppress(OSError):
+        status = os.stat(path)
+        return status.st_mtime_ns, status.st_ino, status.st_size
+    return 0, 0, 0
+
+
+def _unused(folder: Path, source: str) -> Path:
+    """The path of a new page in a directory, named after its source."""
+    name = re.sub(r"[^\w-]+", "-", source, flags=re.ASCII).strip("-")[:60] or "page"
+    pages = (folder / f"{name}{number or ''}.html" for number in count())
+    return next(page for page in pages if not page.exists())
+
+
+class SiteServer(ThreadingHTTPServer):
+    """Serves the directory of a site on the loopback, and only the files of the site; a context manager.
+
+    It answers only requests that name it as their host. A page of another site whose name resolves to the loopback
+    address (DNS rebinding) therefore gets no data.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, folder: Path, port: int = 0) -> None:
+        try:
+            super().__init__(("127.0.0.1", port), _Handler)
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise PfgenError(f"port {port} of 127.0.0.1 cannot be used: {reason}") from None
+        self.folder = folder
+        self.asked = threading.Event()
+        names = ("127.0.0.1", "localhost")
+        self.hosts = {f"{name}:{self.server_port}" for name in names} | {*(names if self.server_port == 80 else ())}
+        self.address = f"http://127.0.0.1:{self.server_port}/"
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Serves in another thread."""
+        thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self.shutdown()
+            thread.join()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Ignores errors, because browsers may close connections at any time."""
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """Answers with the files of a site only, which other sites can neither load nor frame."""
+
+    server: SiteServer
+    timeout = 30  # seconds for a request
+
+    def guess_type(self, path: Any) -> str:
+        return f"text/{'html' if path.endswith('.html') else 'javascript'}; charset=utf-8"
+
+    def send_head(self) -> Any:
+        if self.headers.get_all("Host") not in [[host] for host in self.server.hosts]:
+            return self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
+        if not (self.path == "/" or _FILE.fullmatch(self.path)):
+            return self.send_error(HTTPStatus.NOT_FOUND)
+        if not self.path.endswith(".js"):
+            self.server.asked.set()
+        self.directory = str(self.server.folder)
+        return super().send_head()
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Answers without content."""
+        self.send_response(code)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def end_headers(self) -> None:
+        for name, value in _PROTECTION.items():
+            self.send_header(name, value)
+        super().end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Logs nothing."""

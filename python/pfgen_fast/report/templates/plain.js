@@ -1,0 +1,3 @@
+// The last script of pages without scripts of their own.
+
+followTheme(() => {})();
