@@ -139,6 +139,7 @@ def test_filters_ask_for_categories_states_and_marks(open_tab, path):
     ):
         tab.page.locator(f"#questions [data-filter={name}]").select_option(value)
         assert sorted(shown_tasks(tab.page)) == result
+        assert sorted(tab.page.evaluate("questionsInOrder().map((task) => overview.questions[task].id)")) == result
         tab.page.go_back()
 
 

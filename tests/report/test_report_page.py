@@ -290,7 +290,7 @@ def test_questions_are_ordered_by_difficulty_and_colours_may_be_relative(open_ta
     assert hardest_first == sorted(hardest_first, key=page.evaluate(means).__getitem__)
     for name in ("discrimination", "similarity"):
         page.locator('[data-filter="order"]').select_option(name)
-        page.wait_for_function("(name) => orderedQuestions.order === name", arg=name)
+        page.wait_for_function("(name) => orderedQuestions.asked.trim() === name", arg=name)
         assert sorted(order()) == sorted(hardest_first)
     page.locator('[data-filter="order"]').select_option("number")
     page.locator(".heat-beside a:nth-child(2)", has_text="Q02").wait_for()

@@ -7,6 +7,7 @@ const MAX_CHAINED = 1500;  // questions in the order of similarity, which takes 
 const TILE = 16;  // rows and columns
 const MARGIN = 200;  // pixels around the view
 const ROW = 20;  // pixels
+const MOST_ON_PAPER = 200;  // questions, as in their tables
 const ROWS_OF_PAPER = 50;
 const BLANK = "\u00a0";  // which texts of SVG keep
 const N_LEVELS = 9;
@@ -68,15 +69,16 @@ function bySimilarity(numbers) {
   return chain;
 }
 
-let orderedQuestions = { order: null, questions: [] };
+let orderedQuestions = { asked: null, questions: [] };
 
 /** The questions from top to bottom, or from left to right. */
 function questionsInOrder() {
   const order = state.filters.get("order") ?? "";
-  if (order !== orderedQuestions.order) {
-    const numbers = overview.questions.map((_, number) => number);
+  const asked = [order, ...QUESTION_FILTERS.map((name) => state.filters.get(name) ?? "")].join("\n");
+  if (asked !== orderedQuestions.asked) {
+    const numbers = overview.questions.map((_, number) => number).filter((question) => isQuestionWanted(question, modelRuns));
     const sorted = (ORDERS[order] ?? ((all) => sortedBy(all, easiness)))(numbers);
-    orderedQuestions = { order, questions: sorted };
+    orderedQuestions = { asked, questions: sorted };
   }
   return orderedQuestions.questions;
 }
@@ -108,6 +110,8 @@ let map = null;
 
 function drawHeatMap(element, shown) {
   const axes = namedAxes(shown);
+  map = null;
+  if (!axes[0].numbers.length) return element.replaceChildren();
   const [down, across] = shown.length > axes[0].numbers.length ? axes.toReversed() : axes;
   const longest = ({ numbers }, name) => numbers.reduce((most, number) => Math.max(most, lettersOf(name(number))), 0);
   const left = Math.round(Math.min(7 * longest(down, down.name) + 16, 320, 0.36 * element.clientWidth));
@@ -242,11 +246,13 @@ function namedRows(first = 0, end = map.rows) {
     field);
 }
 
-// Paper has all rows, some on each page.
+// Paper has the first rows, some on each page.
 addEventListener("beforeprint", () => {
   if (!map || !heat.clientWidth) return;
-  const starts = Array.from({ length: Math.ceil(map.rows / ROWS_OF_PAPER) }, (_, page) => page * ROWS_OF_PAPER);
-  heat.replaceChildren(...starts.map((start) => namedRows(start, Math.min(map.rows, start + ROWS_OF_PAPER))));
+  const n = map.down.part === "question" ? Math.min(map.rows, MOST_ON_PAPER) : map.rows;
+  const starts = Array.from({ length: Math.ceil(n / ROWS_OF_PAPER) }, (_, page) => page * ROWS_OF_PAPER);
+  heat.replaceChildren(...starts.map((start) => namedRows(start, Math.min(n, start + ROWS_OF_PAPER))));
+  heat.classList.toggle("continued", n < map.rows);
 });
 addEventListener("afterprint", () => { if (map && heat.clientWidth) drawHeatMap(heat, chosenRuns()); });
 
@@ -315,5 +321,5 @@ heat.addEventListener("scroll", () => { if (map) showTiles(); });
 drawWhenSeen(heat, () => drawHeatMap(heat, chosenRuns()));
 document.querySelector("#heat-map .tools").append(saveButtons(`Scores of ${WORDS.questions} by ${WORDS.run}`, { CSV: saveScores, ...pictureForms(() => namedRows(), "scores") }));
 whenChanged((before) => {
-  if (before && ["order", "colours", "runs"].some((name) => before.filters.get(name) !== state.filters.get(name))) drawSoon();
+  if (before && ["order", "colours", "runs", ...QUESTION_FILTERS].some((name) => before.filters.get(name) !== state.filters.get(name))) drawSoon();
 });

@@ -55,6 +55,7 @@ function questionTable({ label, order, first, questions, columns, content, picks
 }
 
 const FACETS = { area: "Area", subject: WORDS.Subject, length: "Length" };
+const QUESTION_FILTERS = [...Object.keys(FACETS), "state", "mark"];
 
 /** Lists that choose among some questions by area, subject and length, and by the states and marks of their answers. */
 function questionFilters(questions) {
@@ -71,6 +72,8 @@ function isQuestionWanted(question, runs) {
   if (asked("state") && !runs.some((run) => overview.state_names?.[overview.states[question][run]] === asked("state"))) return false;
   return !asked("mark") || runs.some((run) => overview.marked?.[question][run] & 1 << overview.marks.indexOf(asked("mark")));
 }
+
+document.querySelector("#heat-map .tools > label").after(...questionFilters(overview.questions.map((_, question) => question)));
 
 /** A sentence about a table of questions, with its filters and the menu that saves it. */
 function questionNote(table, text) {
