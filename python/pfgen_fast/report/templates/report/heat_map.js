@@ -93,7 +93,7 @@ function namedAxes(shown) {
   return [
     { part: "question", numbers: questionsInOrder(), name: (number) => `${questions[number].id} ${questions[number].text}`,
       short: (number) => questions[number].id, lines: (number) => [questions[number].id, shortened(questions[number].text, 200)] },
-    { part: "run", numbers: shown, name: runName, short: (number) => shortened(runName(number), 28),
+    { part: "run", numbers: shown, name: runName, short: (number) => shortened(runName(number), narrow.matches ? 20 : 28),
       lines: (number) => [shortened(runs[number].name, 80), `Score ${figure(runs[number].score, 4)}`] },
   ];
 }
@@ -115,14 +115,14 @@ function drawHeatMap(element, shown) {
   const [down, across] = shown.length > axes[0].numbers.length ? axes.toReversed() : axes;
   const longest = ({ numbers }, name) => numbers.reduce((most, number) => Math.max(most, lettersOf(name(number))), 0);
   const left = Math.round(Math.min(7 * longest(down, down.name) + 16, 320, 0.36 * element.clientWidth));
-  const cell = Math.max(isByMedian() ? 30 : 24, Math.min(44, Math.floor((element.clientWidth - left) / (across.numbers.length || 1))));
+  const cell = Math.max(isByMedian() ? 30 : 24, Math.min(56, Math.floor((element.clientWidth - left) / (across.numbers.length || 1))));
   const letters = longest(across, across.short);
   const isTurned = 7.5 * letters > cell;
   const top = isTurned ? Math.round(6.5 * letters) + 12 : ROW + 4;
   const [width, height] = [cell * across.numbers.length, ROW * down.numbers.length];
   const part = (className, across, down) => sized(make("div", { className }), { width: across, height: down });
   const corner = part("heat-corner", left, top), above = part("heat-above", width, top), beside = part("heat-beside", left, height), field = part("heat-field", width, height);
-  map = { down, across, left, top, cell, isTurned, above, beside, field, tiles: new Map(), rows: down.numbers.length, columns: across.numbers.length };
+  map = { down, across, letter: letterWidth(), left, top, cell, isTurned, above, beside, field, tiles: new Map(), rows: down.numbers.length, columns: across.numbers.length };
   element.style.gridTemplateColumns = `${left}px ${width}px`;
   element.style.scrollPadding = `${top}px 0 0 ${left}px`;
   element.replaceChildren(corner, above, beside, field);
@@ -199,7 +199,7 @@ function cells(top, left, rows, columns) {
       if (start >= 0) texts.get(tone).push(svg("text", { x: (start + (nLetters - usual) % 2 / 2) * cell / nLetters, y: row * ROW + 14 }, line.trim()));
     }
   }
-  const letters = { "font-family": "monospace", "letter-spacing": cell / nLetters - letterWidth() };
+  const letters = { "font-family": "monospace", "letter-spacing": cell / nLetters - map.letter };
   return svg("svg", { class: "heat-cells", width: columns * cell, height: rows * ROW, "aria-hidden": true },
     ...paths.flatMap((path, level) => path ? [svg("path", { class: levelClass(level), d: path })] : []),
     ...[...texts].map(([level, lines]) => svg("g", { class: levelClass(level), ...letters }, ...lines)));
@@ -207,14 +207,10 @@ function cells(top, left, rows, columns) {
 
 /** The width of a letter in the cells, in pixels. */
 function letterWidth() {
-  if (!letterWidth.known) {
-    const text = svg("text", { "font-family": "monospace" }, "0".repeat(100));
-    const drawing = svg("svg", { class: "heat-cells" }, text);
-    heat.append(drawing);
-    letterWidth.known = text.getComputedTextLength() / 100;
-    drawing.remove();
-  }
-  return letterWidth.known;
+  const drawing = heat.appendChild(svg("svg", { class: "heat-cells" }, svg("text", { "font-family": "monospace" }, "0".repeat(100))));
+  const width = drawing.firstChild.getComputedTextLength() / 100;
+  drawing.remove();
+  return width;
 }
 
 function showLegend() {
