@@ -84,7 +84,7 @@ function references() {
 /** The class of a verdict: the higher, the stronger. */
 function tintClass(verdict) {
   const [low, high] = overview.levels;
-  return `tint-${Math.round((verdict - low) / (high - low) * 8)}`;
+  return `on-level-${Math.round((verdict - low) / (high - low) * 8)}`;
 }
 
 /** The numbers of the questions with the points that their verdicts cost, the largest first. */
