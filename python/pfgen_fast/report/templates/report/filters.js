@@ -90,7 +90,12 @@ function zoomIntervals() {
   const box = Number.isFinite(low) ? `${low.toFixed(2)} 0 ${(high - low).toFixed(2)} 8` : "0 0 100 8";
   if (box === zoomIntervals.box) return;
   zoomIntervals.box = box;
-  for (const svg of table.querySelectorAll(".whisker")) svg.setAttribute("viewBox", box);
+  for (const drawing of table.querySelectorAll(".whisker")) {
+    const run = overview.runs[drawing.closest("tr").dataset.run];
+    drawing.setAttribute("viewBox", box);
+    drawing.classList.toggle("below", at(run.high) < low);
+    drawing.classList.toggle("above", at(run.low) > high);
+  }
 }
 
 // ---- The form

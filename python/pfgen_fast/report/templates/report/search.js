@@ -37,12 +37,12 @@ async function searchAnswers(text, runs, key) {
   showHits(mine, isByRun);
   showProgress(mine, text, "");
   const n = [...runs].filter((run) => overview.files.trials?.[run]).length;
-  const searched = [[n, "all answers"], [runs.size - n, "sample answers"]].filter(([count]) => count)
-    .map(([count, what]) => `${what} of ${counted(count)} ${count === 1 ? "run" : "runs"}`);
-  document.getElementById("found-count").append(` Searched: ${searched.join(", ") || "no run"}.`);
+  const searched = [[n, "all answers"], [runs.size - n, overview.has_parts ? "sample answers" : "all answers and reasons"]].filter(([count]) => count)
+    .map(([count, what]) => `${what} of ${counted(count)} ${count === 1 ? WORDS.run : WORDS.runs}`);
+  document.getElementById("found-count").append(` Searched: ${searched.join(", ") || `no ${WORDS.run}`}.`);
   const named = textOfRun.filter((of) => text.toLowerCase().split(/\s+/).every((word) => of.includes(word))).length;
   if (mine.n || !named) return;
-  found.append(make("p", {}, make("a", { href: addressOf({ tab: "", search: text, filters: new Map() }) }, `Show the ${named === 1 ? "run" : `${counted(named)} runs`} with this name or parameter`)));
+  found.append(make("p", {}, make("a", { href: addressOf({ tab: "", search: text, filters: new Map() }) }, `Show the ${named === 1 ? WORDS.run : `${counted(named)} ${WORDS.runs}`} with this name or parameter`)));
 }
 
 /** The hits one part of the answers after the other: all answers of runs whose trials are there, and samples of the others. */
@@ -91,7 +91,7 @@ function hitIn(text, wanted, of) {
 }
 
 function showProgress({ n, runs }, text, where) {
-  const so = `${counted(n)} ${n === 1 ? "answer" : "answers"} of ${counted(runs.size)} ${runs.size === 1 ? "run" : "runs"} ${n === 1 ? "contains" : "contain"} “`;
+  const so = `${counted(n)} ${n === 1 ? "answer" : "answers"} of ${counted(runs.size)} ${runs.size === 1 ? WORDS.run : WORDS.runs} ${n === 1 ? "contains" : "contain"} “`;
   document.getElementById("found-count").replaceChildren(so, make("bdi", {}, shortened(text, 60)), "”",
     where ? "; searching " : ".", ...(where ? [make("bdi", {}, where), " …"] : []));
 }
