@@ -235,7 +235,7 @@ class Site:
         addresses: dict[str, str] = {}
         for page, section in own.items():
             address = page.relative_to(work).as_posix()
-            addresses[section] = f"{PAGE}#{section.lower()}" if section in addresses else address
+            addresses[section] = f"{PAGE}#of-{section.lower()}" if section in addresses else address
         cards = [
             (
                 own[page],
