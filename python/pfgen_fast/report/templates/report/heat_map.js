@@ -18,6 +18,7 @@ const BEST = overview.runs.reduce((best, run) => run.questions.reduce((so, score
 const LOWEST = overview.runs.reduce((lowest, run) => run.questions.reduce((so, score) => Math.min(so, score ?? so), lowest), 0);
 const WIDEST = overview.runs.reduce((widest, run) => run.questions.reduce((so, score, question) =>
   score === null ? so : Math.max(so, Math.abs(score - medians[question])), widest), 0.01);
+const CELL_DIGITS = BEST - LOWEST > 20 ? [0] : [2, 1, 0];
 
 function isByMedian() {
   return state.filters.get("colours") === "median";
@@ -33,7 +34,7 @@ function cellLook(score, question, nLetters) {
   const difference = score - medians[question];
   const share = isByMedian() ? 0.5 + SIGN * difference / WIDEST / 2 : (score - LOWEST) / (BEST - LOWEST);
   const inDigits = (digits) => (isByMedian() ? signed(difference, digits) : figure(score, digits)).replace(/^([+-]?)0\./, "$1.");
-  const text = [2, 1, 0].map(inDigits).find(({ length }) => length < nLetters) ?? "";
+  const text = CELL_DIGITS.map(inDigits).find(({ length }) => length < nLetters) ?? "";
   return [Math.min(N_LEVELS - 1, Math.floor(Math.max(0, share) * N_LEVELS)), text];
 }
 
@@ -214,7 +215,7 @@ function letterWidth() {
 }
 
 function showLegend() {
-  const ends = isByMedian() ? [-1, 1].map((side) => signed(SIGN * side * WIDEST, 2)) : [figure(LOWEST, LOWEST ? 2 : 0), figure(BEST, 2)];
+  const ends = isByMedian() ? [-1, 1].map((side) => signed(SIGN * side * WIDEST, CELL_DIGITS[0])) : [figure(LOWEST, LOWEST ? CELL_DIGITS[0] : 0), figure(BEST, CELL_DIGITS[0])];
   const swatches = Array.from({ length: N_LEVELS }, (_, level) => make("i", { className: levelClass(level) }));
   document.getElementById("heat-legend").replaceChildren(ends[0], " ", ...swatches, " ", ends[1]);
 }
