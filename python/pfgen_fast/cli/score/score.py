@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _OF_VERIFY = (
     "verify", "suite", "questions", "limit", "unknown_questions", "sample", "float_sum", "quiet", "verbose", "as_json",
 )  # fmt: skip
-_MOST_DIAGNOSED, _MANY_FAULTS = 20, 0.02
 
 
 class Score(ScoreOptions):
@@ -123,7 +122,7 @@ class Score(ScoreOptions):
             scored = app.track(run_scorer.score(runs), len(runs), "runs", quiet=self.is_silent)
             outcomes = print_outcomes(scored, quiet=self.is_silent, verbose=self.verbose)
             if not (self.is_silent or is_unusual):
-                print_diagnoses(outcomes)
+                print_diagnosis(outcomes)
         if to_table and not self.is_silent:
             n_runs = sum(outcome.status == "scored" for outcome in outcomes)
             app.print_line(f"answers of {counted(n_runs, 'run')}: {app.shown(self.output)}")
@@ -250,19 +249,16 @@ def print_remarks(outcomes: Sequence[Outcome]) -> None:
         app.print_line((app.shown(f"{counted(n, 'run')}: {remark}"), "dim"))
 
 
-def print_diagnoses(outcomes: Sequence[Outcome]) -> None:
-    """Prints why a run of the published suite scores less than the median; of several runs, only those with faults."""
+def print_diagnosis(outcomes: Sequence[Outcome]) -> None:
+    """Prints why one run of the published suite scores less than the median; 'explain' tells it of each of several."""
     from ...runs.diagnosis import diagnosis_to_published
 
-    kept = [outcome for outcome in outcomes if outcome.summary and outcome.is_kept and outcome.path.exists()]
-    for outcome in kept if len(kept) <= _MOST_DIAGNOSED else ():
-        diagnosis = None
+    for outcome in outcomes if len(outcomes) == 1 else ():
         with contextlib.suppress(PfgenError):  # such as a result with other samples
-            diagnosis = diagnosis_to_published(outcome.path, outcome.suite)
-        if diagnosis and len(kept) == 1:
-            app.print_line(app.shown(diagnosis.sentence()))
-        elif diagnosis and any(cause.loss >= _MANY_FAULTS for cause in diagnosis.faults):
-            app.print_line(f"{app.shown(outcome.run.folder)}: {app.shown(diagnosis.sentence())}")
+            if outcome.summary and outcome.is_kept and outcome.path.exists():
+                diagnosis = diagnosis_to_published(outcome.path, outcome.suite)
+                if diagnosis:
+                    app.print_line(app.shown(diagnosis.sentence()))
 
 
 def print_by_subject(outcomes: Iterable[Outcome]) -> None:
