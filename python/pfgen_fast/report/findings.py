@@ -23,6 +23,7 @@ from .charts import drawn, level_of
 from .drawing import stored_alike
 from .pages import markup, page_json, page_text
 
+_PICTURED = ("verdicts", "matrix")  # tables whose cells a picture of the page shows
 _N_SHORT = 8  # rows of a table that is not folded
 _N_BINS = 40  # of each axis of a density
 
@@ -53,7 +54,7 @@ def finding_page(finding: Finding) -> Iterator[str]:
         color_of=_color_of,
         pictures=pictures,
         charts=markup(page_json([_data_of(picture.chart) for picture in pictures])),
-        tables=[_shown(finding, table) for table in finding.shown_tables if table.name != "verdicts"],
+        tables=[_shown(finding, table) for table in finding.shown_tables if table.name not in _PICTURED],
     )
 
 

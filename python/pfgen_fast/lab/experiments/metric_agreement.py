@@ -200,8 +200,13 @@ def _warnings(ours: MetricValues, part: Aligned, rows: Sequence[_Row]) -> list[s
     return [f"{part.name}: {note}" for note in notes]
 
 
+def _best(rows: Sequence[_Row]) -> _Row:
+    """The metric that agrees best, which is the length only if there is no other."""
+    return max((row for row in rows if row.metric != LENGTH or len(rows) == 1), key=lambda row: row.rank)
+
+
 def _sentence(part: Aligned, rows: Sequence[_Row]) -> str:
-    best = max((row for row in rows if row.metric != LENGTH or len(rows) == 1), key=lambda row: row.rank)
+    best = _best(rows)
     length = next((row for row in rows if row.metric == LENGTH and row is not best), None)
     figures = [_figures(row) for row in (best, *([length] if length else []))]
     beside = f"; length alone: {figures[1]}" if length else ""
@@ -279,8 +284,8 @@ def _scatters(ours: MetricValues, aligned: Sequence[tuple[Aligned, Sequence[_Row
     """The verdicts against the metric that agrees best."""
     panels = []
     for part, rows in aligned:
-        best = max((row for row in rows if row.over_models), key=lambda row: row.rank, default=None)
-        if best is None or not best.over_models:
+        best = _best(rows)
+        if not best.over_models:
             continue
         is_counted = ~np.isnan(part.theirs) & ~np.isnan(ours.values[best.metric])
         at = np.flatnonzero(is_counted.any(axis=1)).tolist()

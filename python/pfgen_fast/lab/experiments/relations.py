@@ -47,7 +47,7 @@ def relations(scored: RunMeans, *, cluster: Cluster = "model", seed: int = 0) ->
         counts = len(scored.run_numbers), all_runs.n
         rows += [(("answers", *pair, *counts), by_name) for pair, by_name in by_answers.items()]
         if by_answers:
-            title = "Every answer; the scales show the number of answers for each colour"
+            title = "Every answer: one score against the other"
             pictures.append(Picture("answers", title, _answers_chart(scored.answer_scores, by_answers)))
             over_all += f" Spearman's correlations over all answers: {_listed(by_answers, 'Spearman')}."
     heads = ("over", "of", "with", "values", "clusters")
