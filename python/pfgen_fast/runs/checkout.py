@@ -1,11 +1,13 @@
 """Checkouts of pfgen-bench, or of projects with the same layout, which hold both runs and their suite.
 
-The suite of a run is in `data/` of the nearest parent folder that has one. Commands without runs search from the
-working folder in the same way. Commands that need one suite for several runs require that all runs have the same suite.
+The suite of a run is in `data/` of the nearest parent folder that has one; elsewhere, it is the packaged or fetched
+suite whose hash its result.json records. Commands without runs search from the working folder in the same way. Commands
+that need one suite for several runs require that all runs have the same suite.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable
 from functools import lru_cache
@@ -13,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from ..base.errors import SuiteError
+from ..base.errors import PfgenError, SuiteError
 
 if TYPE_CHECKING:  # imported on demand, while the first runs are already being read
     from ..suite.suite import Suite
@@ -49,18 +51,38 @@ def short_name(folder: Path) -> str:
 
 
 def suite_of(folder: Path, suite: Suite | None = None) -> Suite:
-    """The suite of a run: the given one, or else the suite of the checkout that contains the run."""
+    """The suite of a run: the given one, that of the checkout that contains the run, or the one that its result has."""
     if suite is not None:
         return suite
     root = checkout_of(folder)
-    if root is None:
-        from ..suite.published import how_to_name_a_suite
-
-        raise SuiteError(
-            f"{folder}: the run is not in a checkout with a data/ folder of Q*.json files; {how_to_name_a_suite()}"
-        )
     with _loading:  # without the lock, threads would load the same suite at once
-        return _loaded(root / "data")
+        if root is not None:
+            return _loaded(root / "data")
+        if (recorded := _recorded_suite(folder)) is not None:
+            return recorded
+    from ..suite.published import how_to_name_a_suite
+
+    raise SuiteError(
+        f"{folder}: the run is not in a checkout with a data/ folder of Q*.json files; {how_to_name_a_suite()}"
+    )
+
+
+def _recorded_suite(folder: Path) -> Suite | None:
+    """The packaged or fetched suite that a run was scored with, wholly or in part."""
+    from ..suite.published import fetched_names
+    from ..suite.suite import hash_of_cut
+    from .run_result import read_scores
+
+    try:
+        result, by_question = read_scores(folder / "result.json")
+    except PfgenError:
+        return None
+    for name in ("mini", *fetched_names()):
+        with contextlib.suppress(PfgenError):  # such as a damaged suite
+            whole = _loaded(name).metadata_hash
+            if result.metadata_hash in (whole, hash_of_cut(whole, list(by_question))):
+                return _loaded(name)
+    return None
 
 
 def suite_of_all(folders: Iterable[Path], suite: Suite | None = None) -> Suite:
@@ -100,7 +122,7 @@ _loading = Lock()
 
 
 @lru_cache(maxsize=8)
-def _loaded(folder: Path) -> Suite:
+def _loaded(source: Path | str) -> Suite:
     from ..suite.suite import Suite
 
-    return Suite.load(folder)
+    return Suite.load(source)
