@@ -26,7 +26,7 @@ GROUPS = {
     },
     "Look": {
         "leaderboard": "Ranks runs by score, like the published table, or models of a table of scores.",
-        "report": "Creates a page of runs or of a table of scores: leaderboard, plots, and answers to every question.",
+        "report": "Creates a page of runs or of a table of scores, or a site of all that directories hold.",
         "explain": "Breaks down the score of one answer, or the loss of a run to another one by its causes.",
     },
     "Compare": {
