@@ -98,8 +98,8 @@ def test_a_quick_run_is_placed_on_its_questions_and_says_what_that_costs(call, f
     lines = out.splitlines()
     placed = next(number for number, line in enumerate(lines) if ", rank " in line)
     assert (code, lines[0].split(":")[0], " of 7, between " in lines[placed]) == (0, "18 new answers", True)
-    assert "  6 of 8 questions: all runs are ranked and compared on these questions only" in lines
-    assert any(line.startswith("  6 questions cost precision: ") for line in lines)
+    assert "6 of 8 questions: all runs are ranked and compared on these questions only" in lines
+    assert any(line.startswith("6 questions cost precision: ") for line in lines)
     assert err.splitlines()[-1].startswith("note: not reported: the run has some questions of the suite only")
     (record,) = json.loads(call("place", "result", "--json")[1])
     assert f"rank {record['rank']} of 7," in lines[placed]

@@ -69,7 +69,7 @@ def test_the_suite_is_that_of_the_checkout_and_is_named(call, checkout, tmp_path
     code, out, err = call(*line_of(name, checkout, tmp_path), *(["--verbose"] if name in VERBOSE else []))
     assert code == 0, err
     assert str(checkout / "data") in out
-    if name in (*VERBOSE, "explain"):
+    if name in VERBOSE:
         assert out.splitlines()[-2:] == [f"suite: {checkout / 'data'}", f"signature: {signature}"]
     else:
         assert "signature" not in out

@@ -141,7 +141,9 @@ UnknownQuestions = Annotated[
 ]
 RandomSeed = Annotated[int, Option(..., "Set the random seed; the same seed gives the same figures.", min=0)]
 Threads = Annotated[int | None, Option(..., "Set the number of threads. Default: one per core.", min=1, max=1024)]
-FormatWithMarkdown = Annotated[Literal["text", "markdown"], Option(..., "Choose the format.", "--format", "-f")]
+FormatWithMarkdown = Annotated[
+    Literal["text", "markdown"], Option(..., "Print aligned text, or Markdown for a document.", "--format", "-f")
+]
 OutputFile = Annotated[Path | None, Option(..., "Write to this file. Default: stdout.", "--output", "-o")]
 Root = Annotated[Path, Option(..., "Create the run's directory below this one.", "--output", "-o", metavar="FOLDER")]
 ResultSumOption = Annotated[

@@ -88,14 +88,13 @@ class Explain:
                 fail(f"stdin: not UTF-8 (byte {error.start})")
         suite = suite_or_here(self.suite)
         explanation = library.explain(suite, question, answer, profile=self.profile)
-        signature = signature_of(suite, profile=self.profile)
         asked = explanation.question
         if self.as_json:
             read = {name: getattr(explanation, name) for name in ("normalised", "left_out")}
             record = {
                 "suite": suite.name,
                 "metadata_hash": suite.metadata_hash,
-                "signature": signature,
+                "signature": signature_of(suite, profile=self.profile),
                 "question_id": asked.question_id,
                 "answer": answer,
                 "scores": explanation.scores,
@@ -114,7 +113,7 @@ class Explain:
         )
         _print_keywords(explanation)
         _print_sets(explanation)
-        print_origin(suite, signature)
+        print_origin(suite)
 
 
 def _print_answer(explanation: Explanation) -> None:
