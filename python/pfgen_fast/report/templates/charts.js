@@ -343,7 +343,7 @@ function rowChart(rows, { label, at, ticks = [], marks, zero, room = 24, isStack
       svg("title", {}, row.title ?? words), svg("rect", { class: "hit", width: "100%", y, height }),
       svg("text", { ...nameLook, y: y + (isStacked ? 14 : 18) }, name),
       svg("text", { class: "figure", x: "99%", y: y + (isStacked ? 14 : 18), "text-anchor": "end" }, row.text),
-      field(y + top, ...marks(row, number, (height - top) / 2)));
+      field(y + top, ...marks(row, number, (height - top) / 2, height)));
   });
   const size = { width: "100%", height: end + (ticks.length ? 24 : 2) };
   return svg("svg", { class: "chart", role: "group", "aria-label": label, ...size }, field(0, ...grid), ...drawn);
@@ -370,24 +370,24 @@ function dots(rows, { label, zero, isStacked }) {
 }
 
 /**
- * A sum as bars, each of which begins where the last one ends. A bar has `name`, `text` and either `value`, by which it
- * changes the sum, or `total`, which the sum then is; perhaps also `href`, `title`, and `isFault`, for red. Falls are
- * orange, rises blue. Totals begin at 0, or above it where the changes would be too small to see.
+ * A sum as bars, each of which begins where the last one ends, between lines at totals. A bar has `name`, `text` and
+ * `value`, by which it changes the sum; a total has `total`, which the sum then is, in place of `value`. Both perhaps have
+ * `href`, `title`, and `isFault`, for red. Falls are orange, rises blue. The axis need not begin at 0.
  */
 function waterfall(bars, { label }) {
   const ends = [];
   for (const { total, value } of bars) ends.push(total ?? ends.at(-1) + value);
-  const [least, most] = [Math.min(...ends), Math.max(...ends)];
-  const base = least >= 0 && most - least > most / 5 ? 0 : least - 0.15 * (most - least);
-  const at = percentOf([...ends, base]);
-  const marks = ({ total, value, isFault }, number, middle) => {
-    const [start, end] = [total === undefined ? ends[number - 1] : base, ends[number]];
+  const ticks = roundTicks(Math.min(...ends), Math.max(...ends) + 1e-9, 4);
+  const at = percentOf([...ends, ...ticks]);
+  const marks = ({ total, value, isFault }, number, middle, height) => {
+    const end = ends[number];
+    const next = number + 1 < bars.length ? [svg("line", { class: "zero", x1: at(end), x2: at(end), y1: middle, y2: middle + height, "stroke-dasharray": DASHES.dot })] : [];
+    if (total !== undefined) return [...next, svg("rect", { class: "total", x: at(end), width: 4, y: middle - 11, height: 22, transform: "translate(-2)" })];
+    const start = ends[number - 1];
     const width = `${Math.max(0.4, Math.abs(Number.parseFloat(at(start)) - Number.parseFloat(at(end))))}%`;
-    const kind = total !== undefined ? "total" : isFault ? "fault" : value < 0 ? "fall" : "rise";
-    const next = number + 1 < bars.length ? [svg("line", { class: "grid", x1: at(end), x2: at(end), y1: middle, y2: 3 * middle + 20 })] : [];
-    return [...next, svg("rect", { class: kind, x: at(Math.min(start, end)), width, y: middle - 8, height: 16 })];
+    return [...next, svg("rect", { class: isFault ? "fault" : value < 0 ? "fall" : "rise", x: at(Math.min(start, end)), width, y: middle - 8, height: 16 })];
   };
-  return rowChart(bars, { label, at, marks });
+  return rowChart(bars, { label, at, ticks, marks });
 }
 
 // ---- Legends
