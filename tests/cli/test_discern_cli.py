@@ -195,6 +195,12 @@ def test_hostile_texts_and_ids_are_harmless_wherever_they_are_shown(call):
     assert {line["item"] for line in written} == {row["id"] for row in rows}
 
 
+def test_a_directory_with_the_name_of_a_file_is_refused_by_all_commands_that_write_directories(call):
+    for command in ("discern run -e ngram", "experiment sets runs", "generate -e ngram", "sweep a.toml", "annotate"):
+        message = "error: page.html: the command writes a directory, not a file of the kind .html\n"
+        assert call(*command.split(), "-o", "page.html")[::2] == (2, message), command
+
+
 def test_a_folder_that_cannot_be_written_to_is_said_before_any_work(call, monkeypatch):
     Path("file").touch()
     code, _, err = call("discern", "run", "texts.jsonl", "-e", "python:mine:stops", "-o", "file/out")

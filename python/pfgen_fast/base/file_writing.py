@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 _BY_UMASK = -1  # the default of filelock
 
 
-def check_folder(folder: Path) -> None:
+_FILES = (".csv", ".htm", ".html", ".json", ".jsonl", ".md", ".parquet", ".pdf", ".png", ".svg", ".txt", ".xml", ".zip")
+
+
+def check_folder(folder: Path, expected: str = "a directory") -> None:
     """Raises PfgenError if a directory, which may be missing, cannot be written; used for checks before any work."""
+    if folder.suffix.lower() in _FILES and not folder.exists():
+        raise PfgenError(f"{folder}: the command writes {expected}, not a file of the kind {folder.suffix.lower()}")
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not there.is_dir():
         raise PfgenError(f"{folder}: expected a directory, but {there} is a file")

@@ -64,6 +64,14 @@ def text_or_file(text: str) -> str:
         raise BadValue(f"{in_one_line(text[1:])}: cannot be read as UTF-8: {in_one_line(error)}") from None
 
 
+def directory(text: str) -> Path:
+    """The value of an option that names a directory to write."""
+    from ..base.file_writing import check_folder
+
+    check_folder(Path(text))
+    return Path(text)
+
+
 def json_object(text: str) -> dict[str, Any]:
     """The value of an option that is a JSON object, or the name of a file with one after `@`."""
 
@@ -145,7 +153,8 @@ FormatWithMarkdown = Annotated[
     Literal["text", "markdown"], Option(..., "Print aligned text, or Markdown for a document.", "--format", "-f")
 ]
 OutputFile = Annotated[Path | None, Option(..., "Write to this file. Default: stdout.", "--output", "-o")]
-Root = Annotated[Path, Option(..., "Create the run's directory below this one.", "--output", "-o", metavar="FOLDER")]
+FOLDER: Any = {"metavar": "FOLDER", "parser": directory}
+Root = Annotated[Path, Option(..., "Create the run's directory below this one.", "--output", "-o", **FOLDER)]
 ResultSumOption = Annotated[
     Literal["auto", "compensated", "naive"],
     Option(

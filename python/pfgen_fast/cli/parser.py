@@ -93,6 +93,8 @@ class Parameter:
     def converted(self, text: str) -> Any:
         """The value of a text; raises UsageError."""
         try:
+            if not text and (self.type is Path or not self.is_option):
+                raise BadValue("expected a name, not ''")
             if self.parser is not None:
                 return self.parser(text)
             if self.choices and text not in self.choices:
@@ -109,8 +111,6 @@ class Parameter:
             value = None
         if expected and (value is None or value != value):
             raise BadValue(f"expected {expected}, not {in_one_line(text)!r}")
-        if not text and (self.type is Path or not self.is_option):
-            raise BadValue("expected a name, not ''")
         limits = {"at least": self.min, "at most": self.max}
         if (self.min is not None and value < self.min) or (self.max is not None and value > self.max):
             limited = " and ".join(f"{bound} {limit}" for bound, limit in limits.items() if limit is not None)

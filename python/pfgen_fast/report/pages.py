@@ -179,11 +179,8 @@ def is_one_file(output: Path) -> bool:
 
 def check_output(output: Path) -> None:
     """Raises PfgenError unless the output is a page in one file or a folder that can be written."""
-    is_page, kind = is_one_file(output), output.suffix.lower()
-    if kind in (".csv", ".json", ".jsonl", ".md", ".pdf", ".png", ".svg", ".txt", ".xml") and not output.is_dir():
-        page = output.with_suffix(".html").name
-        raise PfgenError(f"{output}: expected a page, such as {page}, or a directory, not a file of the kind {kind}")
-    check_folder(output.parent if is_page else output)
+    page = f"a page, such as {output.stem}.html, or a directory"
+    check_folder(output.parent if is_one_file(output) else output, page)
 
 
 def write_page(path: Path, pieces: Iterable[str]) -> None:

@@ -17,7 +17,7 @@ from ..engine_options import (
     chosen,
     number_of,
 )
-from ..options import MaxTokens, Temperature
+from ..options import FOLDER, MaxTokens, Temperature
 from ..parser import Argument, Option, option_group
 from ..progress import Watch
 from .options import MethodChoice, RunOptions, SuiteOptions
@@ -39,7 +39,7 @@ class ChecklistsImport:
     """
 
     source: Path = Argument(..., "A checkout of HelloBench, or its results.", metavar="SOURCE")
-    output: Path = Option(..., "Write the suite, or the directory of each run, here.", "-o", metavar="OUT")
+    output: Path = Option(..., "Write the suite, or the directory of each run, here.", "-o", **FOLDER)
     suite: str | None = Option(None, "Import the results as runs on this checklist suite.", "-s", metavar="SUITE")
     quiet: Quiet = False
 
@@ -184,7 +184,7 @@ class ChecklistsGenerate:
 
     options: SuiteOptions
     model: str = Option(..., "Name the model, and so the run's directory.", "-m")
-    output: Path = Option(..., "Create the run's directory below this directory.", "-o", metavar="RUNS")
+    output: Path = Option(..., "Create the run's directory below this directory.", "-o", **FOLDER)
     engine: str = Option("openai", "Ask openai (any compatible server), anthropic, transformers, vllm.", "-e")
     length: list[str] | None = Option(None, "Take the tasks with this wanted length, not those of the table.")
     area: list[str] | None = Option(None, "Take only this area.")

@@ -124,11 +124,10 @@ class ChecklistsReport:
     options: ChecklistScoreOptions
 
     def __call__(self) -> None:
-        from ...base.file_writing import check_folder
         from ...report.checklists_page import write_checklists
-        from ...report.pages import is_one_file
+        from ...report.pages import check_output
 
-        check_folder(self.output.parent if is_one_file(self.output) else self.output)
+        check_output(self.output)
         options = self.options
         scores = options.score()
         page, table = write_checklists(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..app import counting, fail, print_tables, show_finding
 from ..engine_options import JudgeTemperature, number_of
+from ..options import FOLDER
 from ..parser import Option, option_group
 from .source import MADE_TEXTS, Asking, Source
 
@@ -90,7 +91,7 @@ class DiscernRun:
         "python:MODULE:FUNCTION, 'command:PROGRAM ...' or table:FILE. Repeat to compare several.",
         "-e",
     )
-    output: Path = Option(Path("discernment"), "Write page, tables and pictures here.", "-o", metavar="DIR")
+    output: Path = Option(Path("discernment"), "Write page, tables and pictures here.", "-o", **FOLDER)
     weights: str | None = Option(
         None, "Weight the metrics for each kind: a CSV file, or 'assumed' (no expert was asked).", metavar="FILE"
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from ...base.errors import AnnotationError
 from ...base.untrusted_text import counted
 from ..app import Quiet, print_line, shown
-from ..options import RandomSeed
+from ..options import FOLDER, RandomSeed
 from ..parser import Argument, Option
 
 if TYPE_CHECKING:
@@ -31,9 +31,7 @@ class Annotate:
 
     suite: str | None = Argument(None, "Checklist suite: a directory, or such as essays-en.", metavar="[SUITE]")
     runs: list[Path] | None = Argument(None, "Runs with answers, or directories of runs.", metavar="[RUN]...")
-    output: Path = Option(
-        ..., "Write the pages here, and plan.json, which names models and judges.", "-o", metavar="FOLDER"
-    )
+    output: Path = Option(..., "Write the pages here, and plan.json, which names models and judges.", "-o", **FOLDER)
     ask: list[Literal["marks", "pairs", "judgements", "votes"]] | None = Option(
         None, "Ask for marks, the better of two answers, whether verdicts are reasonable, or votes on damage."
     )
@@ -48,12 +46,11 @@ class Annotate:
     quiet: Quiet = False
 
     def __call__(self) -> None:
-        from ...base.file_writing import check_folder, write_whole
+        from ...base.file_writing import write_whole
         from ...base.untrusted_json import json_bytes
         from ...lab.annotations.annotation_plan import PAGES, PLAN_FILE, check_plan_folder, make_plan
         from ...report.annotation_page import write_sheet
 
-        check_folder(self.output)
         asks = list(dict.fromkeys(self.ask or ["marks"]))
         asked, items = self._asked(asks)
         overlap = (1.0 if asks == ["votes"] else 0.2) if self.overlap is None else self.overlap

@@ -27,15 +27,10 @@ Runs = TypeVar("Runs", bound="RunFigures")
 class Call:
     """A call of an experiment: reads its runs, warns of runs that are left out, writes and prints the finding."""
 
-    output: Path = Option(..., "Write page, tables and pictures to this directory.", "-o", metavar="DIR")
+    output: Path = Option(..., "Write page, tables and pictures to this directory.", "-o", **options.FOLDER)
     suite: options.SuiteOption = None
     threads: options.Threads = None
     quiet: Quiet = False
-
-    def __post_init__(self) -> None:
-        from ...base.file_writing import check_folder
-
-        check_folder(self.output)
 
     def read(self, read: Callable[..., Runs], paths: list[str], **more: object) -> Runs:
         """Reads runs with `score_runs` or `read_figures`, with a progress bar."""
@@ -224,10 +219,10 @@ class ExperimentAgreement:
 class ExperimentJudge:
     """Lets a language model rate the answers, from 1 to 10 or on the template's scale, for comparison with the scores.
 
-    Asks a server with the protocol of OpenAI or Anthropic. The cost is estimated first. Every rating is stored in DIR
-    when it arrives: running the same command again continues where it was stopped, and --offline replays the ratings.
-    DIR/judge-items.csv has the mean rating of each run and question, for 'leaderboard', 'compare' and 'agreement
-    --verdicts'.
+    Asks a server with the protocol of OpenAI or Anthropic. The cost is estimated first. Every rating is stored in
+    FOLDER when it arrives: running the same command again continues where it was stopped, and --offline replays the
+    ratings. FOLDER/judge-items.csv has the mean rating of each run and question, for 'leaderboard', 'compare' and
+    'agreement --verdicts'.
 
     Examples
 

@@ -76,7 +76,7 @@ class SuiteBuild:
         "TOML file with questions, raw answers and the settings of each stage, or a table of answers.",
         metavar="CONFIG.toml|TABLE",
     )
-    output: Path | None = Option(None, "Write the suite of a table to this directory.", "-o", metavar="DIR")
+    output: Path | None = Option(None, "Write the suite of a table to this directory.", "-o", **options.FOLDER)
     leave_out: list[str] | None = Option(
         None, "Leave out the answers of this family, or of this model if it has no family. May be repeated."
     )
@@ -88,7 +88,7 @@ class SuiteBuild:
     target: int | None = Option(None, "Do not discount answers up to this length, in units. Default: by length.", min=1)
     limit: int | None = Option(None, "Ignore the text past this length. Default: one and a half times --target.", min=2)
     threads: options.Threads = None
-    force: bool = Option(False, "Run finished stages again; for a table, replace any suite in DIR.", "-f")
+    force: bool = Option(False, "Run finished stages again; for a table, replace any suite in FOLDER.", "-f")
     quiet: app.Quiet = False
     as_json: app.Json = False
 

@@ -26,8 +26,8 @@ class SuiteMake:
 
     PROMPTS has a prompt in each line, or is a table (JSONL, CSV) with question, and optionally id, category, sample,
     keywords, wrong and required. The first model answers each question once; these answers, unless the table has a
-    sample, are examples in all further prompts. The config OUTPUT.toml is written for you to edit; then the same
-    command builds again. Existing answers in OUTPUT.work are not requested again: the command may be stopped at any
+    sample, are examples in all further prompts. The config FOLDER.toml is written for you to edit; then the same
+    command builds again. Existing answers in FOLDER.work are not requested again: the command may be stopped at any
     moment.
 
     Examples
@@ -41,7 +41,7 @@ class SuiteMake:
     prompts: Path = Argument(..., "Prompts, one per line, or a table of questions.", metavar="PROMPTS")
     engine: str = Option(..., "Choose an engine; see generate.", "-e")
     model: list[str] | None = Option(None, "Name a model. May be repeated.", "-m")
-    output: Path = Option(..., "Write the suite to this directory.", "-o", metavar="OUTPUT")
+    output: Path = Option(..., "Write the suite to this directory.", "-o", **options.FOLDER)
     answers: int = Option(300, "Request this many answers to each question, from all models together.", "-n", min=1)
     style: str = Option("one paragraph", "Describe the form of the answers in the first requests.", metavar="TEXT")
     mode: options.ModeChoice | None = Option(
