@@ -218,7 +218,8 @@ def sentence_of_pairs(outcomes: Sequence[Outcome]) -> str:
     n_close, n_without = outcomes.count("not distinguished"), outcomes.count("no verdict")
     without = f", no verdict about {n_without:,}" if n_without else ""
     n_differ = len(outcomes) - n_close - n_without
-    return f"of {counted(len(outcomes), 'pair')}, {n_differ:,} differ, {n_close:,} not distinguished{without}"
+    differ = f"{n_differ:,} differ{'s' * (n_differ == 1)}"
+    return f"of {counted(len(outcomes), 'pair')}, {differ}, {n_close:,} not distinguished{without}"
 
 
 def shown_p(p_value: float | None) -> str:
