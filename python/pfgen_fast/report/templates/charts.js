@@ -377,7 +377,7 @@ function dots(rows, { label, zero, isStacked }) {
 function waterfall(bars, { label }) {
   const ends = [];
   for (const { total, value } of bars) ends.push(total ?? ends.at(-1) + value);
-  const ticks = roundTicks(Math.min(...ends), Math.max(...ends) + 1e-9, 4);
+  const ticks = roundTicks(Math.min(...ends) - 1e-9, Math.max(...ends) + 1e-9, 4);
   const at = percentOf([...ends, ...ticks]);
   const marks = ({ total, value, isFault }, number, middle, height) => {
     const end = ends[number];
