@@ -338,10 +338,12 @@ def blocks_of(table: Table, width: int | None) -> list[Table]:
     ]
 
 
-def show_finding(finding: Finding, folder: Path | None, *, quiet: bool, is_said: Sequence[str] = ()) -> None:
+def show_finding(
+    finding: Finding, folder: Path | None, *, quiet: bool, is_said: Sequence[str] = (), tables: Sequence[Table] = ()
+) -> None:
     """Writes the files of a finding to a folder, if there is one, and, unless quiet, prints its answer and its notes.
 
-    Without files, all figures are printed, too. Notes in `is_said` were printed before.
+    Prints `tables` first, and without files all figures. Notes in `is_said` were printed before.
     """
     files: list[Path] = []
     if folder is not None:
@@ -350,6 +352,7 @@ def show_finding(finding: Finding, folder: Path | None, *, quiet: bool, is_said:
         files = write_finding(finding, folder)
     if quiet:
         return
+    print_tables(tables)
     for sentence in finding.first:
         print_line((shown(sentence), "bold"))
     note(*(sentence for sentence in finding.notes if sentence not in is_said))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..app import counting, fail, print_tables, show_finding
+from ..app import counting, fail, show_finding
 from ..engine_options import JudgeTemperature, number_of
 from ..options import FOLDER
 from ..parser import Option, option_group
@@ -136,8 +136,7 @@ class DiscernRun:
                 how: Any = {"seed": self.source.seed, "maker": maker, "on_progress": count}
                 tests.append(discern(evaluator, collection, plan, weights, **how))
         finding = finding_of(tests)
-        if not asking.quiet:
-            print_tables(table for table in finding.shown_tables if table.name in ("verdicts", "common", "differences"))
-        show_finding(finding, self.output, quiet=asking.quiet)
+        tables = [table for table in finding.shown_tables if table.name in ("verdicts", "common", "differences")]
+        show_finding(finding, self.output, quiet=asking.quiet, tables=tables)
         if not asking.quiet:
             self.source.print_suite()
