@@ -60,7 +60,7 @@ def overview_of(scores: ChecklistScores, models: Sequence[ModelEvidence]) -> dic
     All scores are rescaled. A task with a length is in no area, so the average leaves it out.
     """
     suite, tasks = scores.suite, shown_tasks(scores, models)
-    names = {key: in_one_line(name, _N_NAME) for key, name in suite.category_names.items()}
+    names = {key: _words(name) for key, name in suite.category_names.items()}
     texts = [
         [answer for trials in model.values() for answer in trials if answer.answer is not None] for model in models
     ]
@@ -82,7 +82,7 @@ def overview_of(scores: ChecklistScores, models: Sequence[ModelEvidence]) -> dic
                 run[f"shortfall {place}"] = float(part.length.mean_shortfall)
                 run[f"enough {place}"] = 100 * float(part.length.share_long_enough)
         runs.append(run)
-    columns = [Column(f"area {place}", in_one_line(area, _N_NAME), 2) for place, area in enumerate(suite.areas)]
+    columns = [Column(f"area {place}", _words(area), 2) for place, area in enumerate(suite.areas)]
     notes = (*scores.notes, *scale_sentences(scores)[1:], *missing_sentences(scores))
     return {
         "questions": [
@@ -90,7 +90,7 @@ def overview_of(scores: ChecklistScores, models: Sequence[ModelEvidence]) -> dic
                 "id": in_one_line("/".join(filter(None, task.key)), 200),
                 "text": title,
                 "subject": names[task.place],
-                "area": in_one_line(task.area, _N_NAME),
+                "area": _words(task.area),
                 "length": (task.length or "main table") if suite.lengths else "",
             }
             for task, title in zip(tasks, titles(tasks), strict=True)
@@ -125,6 +125,11 @@ def figures_of(overview: Mapping[str, Any]) -> dict[str, list[list[float | None]
         key: [row if stratum == place else nothing for row, stratum in zip(average, overview["strata"], strict=True)]
         for place, (key, _, _) in enumerate(overview["columns"])
     }
+
+
+def _words(name: str) -> str:
+    """The name of an area or a category to read."""
+    return in_one_line(name.replace("_", " "), _N_NAME)
 
 
 def _run(model: ModelScores, scores: ChecklistScores, questions: Sequence[float | None]) -> dict[str, Any]:

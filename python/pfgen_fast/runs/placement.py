@@ -154,7 +154,7 @@ class Placement(TableResult):
             Column("difference", digits=digits, is_signed=True),
             Column("p_value", view="files"),
             Column("corrected", "p (Holm)", form=shown_p, is_optional=True),
-            Column("verdict"),
+            Column("verdict", f"this {self.nouns[0]} is"),
         ]
         return Table(columns, [(*other[:3], interval(other), *other[3:]) for other in others])
 
