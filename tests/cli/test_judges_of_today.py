@@ -76,9 +76,9 @@ def test_a_judge_that_reasons_and_refuses_parameters(judge, call, runs):
         '{"max_tokens_name": "max_completion_tokens", "omit": ["seed", "temperature", "top_p"], '
         '"reasoning_effort": "low"}'
     }
-    code, out, _ = call("checklists", "table", runs, "--suite", runs.parent / "suite")
+    code, out, _ = call("checklists", "table", runs, "--suite", runs.parent / "suite", "--json")
     assert code == 0
-    assert '|request:{"max_tokens_name"' in "".join(out.split("\n"))
+    assert '|request:{\\"max_tokens_name\\"' in out
     parameters = replies_of(runs)[0]["request"]["parameters"]
     assert parameters["omit"] == ["seed", "temperature", "top_p"]
     assert parameters["reasoning_effort"] == "low"

@@ -98,7 +98,7 @@ def test_one_command_makes_a_row_of_a_leaderboard(call, tmp_path, monkeypatch, e
     assert config.read_text() == f'{{"engine": "system", "mode": "system", "model": "{model}"}}\n'
     rows = [row for row in call("leaderboard", "result")[1].splitlines() if model in row]
     assert len(rows) == 1
-    assert rows[0].startswith("| <code>N/A</code> | ")
+    assert rows[0].lstrip().startswith("– ")
 
 
 def test_reference_gives_every_answer_once_and_set_after_set(suite, tmp_path):

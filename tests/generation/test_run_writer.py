@@ -265,7 +265,7 @@ def test_some_questions_are_a_separate_run_however_they_are_named(call, mini, tm
     code, some, err = call(*NGRAM, "-o", tmp_path, "--questions", "Q01,Q02")
     assert code == 0
     assert some.startswith("4 new answers: ")
-    assert "  (2 of 8 questions)\n" in some
+    assert "1 run: 2 of 8 questions\n" in some
     assert "note: a score of some questions is not a result of the suite" in err
     whole, part = printed_folder(all_of_them), printed_folder(some)
     assert whole != part

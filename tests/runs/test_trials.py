@@ -269,8 +269,8 @@ def test_a_run_of_another_suite_or_without_one_does_not_stop_the_others(call, va
     (tmp_path / "b/result/run/trials.jsonl").write_text(answer + "\n", encoding="utf-8")
     projects = [tmp_path / name for name in "abc"]
     code, out, err = call("score", *projects, "-o", tmp_path / "all.csv")
-    assert (code, out.count("result/run\n"), "answers of 1 run: " in out) == (3, 1, True)
+    assert (code, out.count("\nrun "), "answers of 1 run: " in out) == (3, 1, True)
     assert [part in err for part in ("other reference sets than", "the run is not in a checkout")] == [True, True]
     code, out, _ = call("score", *projects)
-    assert (code, out.count("result/run\n")) == (3, 2)
+    assert (code, out.count("result/run ")) == (3, 2)
     assert call("score", projects[2])[0] == 2

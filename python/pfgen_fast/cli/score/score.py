@@ -215,7 +215,7 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, verbose: bool = 
     return done
 
 
-def outcome_table(outcomes: Iterable[Outcome]) -> Table:
+def outcome_table(outcomes: Sequence[Outcome]) -> Table:
     """The scores of runs, in their order."""
     from ...runs.checkout import short_name
     from ...runs.leaderboard import PARTS
@@ -228,12 +228,12 @@ def outcome_table(outcomes: Iterable[Outcome]) -> Table:
         Column("length", digits=1),
         *(Column(part, head, digits=3, is_optional=True) for part, head in PARTS.items()),
     ]
-    rows = []
-    for outcome in outcomes:
+    rows, names = [], [short_name(outcome.run.folder) for outcome in outcomes]
+    for outcome, name in zip(outcomes, names, strict=True):
         assert outcome.summary is not None  # it is scored or up to date
         result = outcome.summary
         figures = result.num_trials, result.score, outcome.interval, result.length, *map(result.scores.total, PARTS)
-        rows.append([short_name(outcome.run.folder), *figures])
+        rows.append([name if names.count(name) == 1 else outcome.run.folder.as_posix(), *figures])
     return Table(shown, rows)
 
 
