@@ -109,8 +109,8 @@ def test_kinds_shows_a_text_damaged(call):
     code, out, err = call("discern", "kinds", "--kind", "char_typo/30", "Ice floats.")
     assert (code, err) == (0, "")
     first, second, third = out.splitlines()
-    assert (first, second) == ("original Ice floats.", "char_typo (character: 10, 30, 70, 150, 300 per mille)")
-    assert re.fullmatch(r"  30 +.*(\[-.+-\]|\{\+.+\+\}).*", third)
+    assert (first, second) == ("original Ice floats.", "char_typo (character: 1, 3, 7, 15, 30 %)")
+    assert re.fullmatch(r"  3 % +.*(\[-.+-\]|\{\+.+\+\}).*", third)
     assert len(call("discern", "kinds", "--kind", "char_delete", "Ice floats on water.")[1].splitlines()) == 7
 
 

@@ -127,7 +127,7 @@ def test_table_has_several_forms(runs, suite_folder, tmp_path, call):
     assert (code, parsed["missing"]) == (0, "zero")
     assert {row["kind"] for row in parsed["rows"]} == {"average", "area", "category", "length"}
     code, printed, _ = call(*common, "--csv", tmp_path / "t.csv")
-    assert printed.startswith("Average over areas\nplace  model")
+    assert printed.startswith("Average over areas: good is first with 100.00, rank range 1\nplace  model")
     assert (tmp_path / "t.csv").read_text().startswith("place,model,kind,part,n,missing")
     code, _, _ = call(*common, "--answers", tmp_path / "answers.csv", "--json")
     answers = read_item_scores([tmp_path / "answers.csv"])
@@ -151,5 +151,5 @@ def test_a_single_run_is_shown_with_areas_categories_and_questions(runs, suite_f
 def test_a_table_fits_a_terminal(runs, suite_folder, width):
     arguments = ("-m", "pfgen_fast", "checklists", "table", str(runs / "good"), str(runs / "gaps"), "--suite")
     lines = on_terminal(*arguments, str(suite_folder), columns=width)
-    assert lines[0] == "Average over areas"
+    assert lines[0].startswith("Average over areas: good is first")
     assert all(len(line) <= width for line in lines if not line.startswith(("*", "95 % interval:", "  suite:")))

@@ -88,7 +88,8 @@ class DiscernKinds:
         print_line(("original", "bold"), f" {shown(text)}")
         for name in self.kind or KINDS:
             kind = kind_named(name.partition("/")[0])
-            about = f": {', '.join(map(str, LADDERS.get(kind.ladder or '', ())))} per mille" if kind.has_degrees else ""
+            shares = ", ".join(f"{permille / 10:g}" for permille in LADDERS.get(kind.ladder or "", ()))
+            about = f": {shares} %" if kind.has_degrees else ""
             if kind.method == "model":
                 about = f": {', '.join(filter(None, kind.model_degrees)) or 'made'} by a model"
             print_line((kind.name, "bold"), f" ({kind.level}{about})")
@@ -96,7 +97,8 @@ class DiscernKinds:
             for change in changes if self.kind else changes[len(changes) // 2 :][:1]:
                 damaged = damaged_example(text, change, language)
                 differences = "impossible" if damaged is None else Pair("", marked(text, damaged)).text
-                print_line(f"  {change.degree:5}" if change.degree else " ", f" {shown(differences)}")
+                degree = f"{change.permille / 10:g} %" if change.permille else change.degree or ""
+                print_line(f"  {degree:5}" if degree else " ", f" {shown(differences)}")
 
 
 class DiscernVotes:

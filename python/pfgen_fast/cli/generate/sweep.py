@@ -129,7 +129,8 @@ class Sweep:
             if existing := [point for point in measured if point.n_existing]:
                 oldest = min(point.oldest_answer for point in existing)
                 note_existing(sum(point.n_existing for point in existing), oldest)
-            app.print_line((about_interval("trials"), "dim"))
+            if any(row["score_half_width"] is not None for row in table.to_dicts()):
+                app.print_line((about_interval("trials"), "dim"))
             print_origin(
                 loaded, next((point.signature for point in measured if point.signature and self.verbose), None)
             )

@@ -39,7 +39,7 @@ def shown_tables(
     yield parts_of(scores, scores.models[0]) if is_single else ranking(scores)
     if calibration is not None:
         yield calibration_table(calibration)
-    if not is_single:
+    if categories and not is_single:
         yield words_by_area(scores)
     if categories or is_single:
         yield by_category(scores)
@@ -56,24 +56,25 @@ def ranking(scores: ChecklistScores) -> Table:
         (Column("model"), _name),
         (_scored("average", scores), lambda model: (model.average.rescaled, model.n("missing"))),
         (_INTERVAL, lambda model: model.average.interval),
-        *_of_areas(scores, lambda area: _scored(area, scores), _score),
+        (Column("rank range", form=_range), lambda model: model.ranks),
+        *_of_areas(scores, lambda area: _scored(area.replace("_", " "), scores), _score),
     ]
     if any(model.n("missing") for model in scores.models):
         cells.append((Column("missing"), lambda model: model.n("missing")))
         if scores.missing == "skip":
             cells.append((Column("missing as zero", digits=2), lambda model: model.average.rescaled_missing_as_zero))
-    cells += [
-        (Column(_unit(scores), digits=0), lambda model: model.average.words),
-        (Column("rank range", form=_range), lambda model: model.ranks),
-    ]
-    return Table.of_records(cells, scores.models, title="Average over areas")
+    cells.append((Column(_unit(scores), digits=0), lambda model: model.average.words))
+    best, title = scores.models[0], "Average over areas"
+    if best.average.rescaled is not None and best.ranks:
+        title += f": {_name(best)} is first with {figure(best.average.rescaled, 2)}, rank range {_range(best.ranks)}"
+    return Table.of_records(cells, scores.models, title=title)
 
 
 def words_by_area(scores: ChecklistScores) -> Table:
     """The mean number of words of each model in each area, and the mean of the areas."""
     cells: Cells = [
         (Column("model"), _name),
-        *_of_areas(scores, lambda area: Column(area, digits=0), lambda part: part and part.words),
+        *_of_areas(scores, lambda area: Column(area.replace("_", " "), digits=0), lambda part: part and part.words),
         (Column("average", digits=0), lambda model: model.average.words),
     ]
     return Table.of_records(cells, scores.models, title=_unit(scores).capitalize())

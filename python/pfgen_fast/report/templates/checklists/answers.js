@@ -3,7 +3,7 @@
 const N_KEPT_TASKS = 20;
 const N_SHORT = 200;  // code points that fit without scrolling
 const N_AT_ONCE = 6000;  // code points of a text that are shown at first; the rest is shown on demand
-const N_QUESTION = 100;
+const N_QUESTION = 160;
 const [CENTRE, FACTOR] = overview.rescaling;
 
 /** Promises the data of a task: its instruction, and `samples`, the answers with a score, a state and judgements. */
