@@ -118,7 +118,7 @@ class Diagnosis(TableResult):
         """The sentence, what the reference is, and what the causes are estimated from."""
         words = [f"{self.run}: {self.sentence()}", *([f"{self.reference}: {self.about}"] if self.about else [])]
         n_all = self.n_trials * self.n_questions
-        estimated = f"causes are estimated from {self.n_answers:,} recorded answers of {n_all:,}"
+        estimated = f"losses and shares of all {n_all:,} answers are estimated from {self.n_answers:,} recorded samples"
         return words if self.n_answers == n_all else [*words, estimated]
 
     @property
@@ -133,7 +133,7 @@ class Diagnosis(TableResult):
             Column("cause"),
             Column("loss", digits=3, is_signed=True),
             Column("bar", "", form=bar, view="readers", is_text=True, is_optional=True, picture="loss"),
-            Column("answers"),
+            Column("answers", "answers" if self.n_answers == self.n_trials * self.n_questions else "in samples"),
             Column("share", form=lambda share: f"{share:.1%}".replace("%", " %")),
             Column("question_id", "example", is_text=True),
             Column("question", "", is_text=True, is_optional=True),

@@ -135,7 +135,7 @@ function diagnosisParts(number, more) {
     cause = state.cause;
     answers.replaceChildren(...(cause ? answersOfCause(cause, diagnosis, number) : []));
   };
-  const note = make("p", { className: "quiet on-screen" }, "Points of the score, and the number of sample answers with each cause. Select a bar to read its answers.");
+  const note = make("p", { className: "quiet on-screen" }, "Points of the score, and the number of sample answers with each cause; shares of all answers are estimated from the samples. Select a bar to read its answers.");
   return { nodes: [sentence, make("p", { className: "tools" }, make("label", {}, "Against ", choice)), chart, note, answers, keywords], follow };
 }
 
@@ -151,12 +151,13 @@ function linkedCauses(diagnosis) {
 
 /** The bars from the reference to the run. */
 function barsOf(diagnosis) {
-  const { reference, score, referenceScore, nAnswers } = diagnosis;
+  const { reference, score, referenceScore, nAnswers, nTrials, rows } = diagnosis;
+  const kind = nAnswers === nTrials * rows.length ? "answers" : "samples";
   return [
     { name: reference.replace(/^the /, "The "), total: referenceScore, text: figure(referenceScore, 3) },
     ...shownCauses(diagnosis).map(({ cause, loss, n }) => ({
       name: CAUSE_NAMES[cause][loss > 0 ? 0 : 1], value: -loss, isFault: loss > 0 && overview.faults.includes(cause), href: cause === "other" ? undefined : "#",
-      text: `${signed(-loss, 3)}${n === null ? "" : ` · ${counted(n)} of ${counted(nAnswers)}`}`,
+      text: `${signed(-loss, 3)}${n === null ? "" : ` · ${counted(n)} of ${counted(nAnswers)} ${kind}`}`,
     })),
     { name: `This ${WORDS.run}`, total: score, text: figure(score, 3) },
   ];
