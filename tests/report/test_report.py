@@ -209,21 +209,36 @@ def test_figures_of_runs_count_answers_and_have_intervals_if_questions_have_seve
     assert (shown["low"], shown["high"]) == (None, None)
 
 
+HAS, NOT = " has the highest score", "not distinguished from each other"
+
+
 @pytest.mark.parametrize(
     ("ranked", "message"),
     [
         ([], ("", "No run has a rank.")),
         ([("a", (1, 1))], ("a", " is the only ranked run; its score is 0.5000.")),
         ([("a", (1, 1)), ("b", (2, 2))], ("a", " leads: it is better than every other run.")),
-        ([("a", (1, 2)), ("b", (1, 2))], ("a", " has the highest score; it is better than all but 1 other run.")),
-        ([("a", (1, 3)), ("a", (1, 3))], ("a/hash", " has the highest score; it is better than all but 2 other runs.")),
-        ([("a", None), ("b", None)], ("a", " has the highest score; the questions are too few to tell runs apart.")),
+        ([("a", (1, 2)), ("b", (1, 2))], ("a", f"{HAS}; no difference between the 2 runs is significant.")),
+        ([("a", (1, 2)), ("b", (1, 2)), ("c", (3, 3))], ("a", f" and b lead: better than the rest, {NOT}.")),
+        (
+            [("a", (1, 3)), ("a", (1, 3)), ("c", (1, 3)), ("d", (4, 4))],
+            ("a/hash1", f", a/hash2 and c lead: better than the rest, {NOT}."),
+        ),
+        ([("a", (1, 2)), ("b", (1, 3)), ("c", (2, 3))], ("a", f"{HAS}; it is better than every other run except b.")),
+        ([("a", (1, 2)), ("b", (2, 3)), ("c", (1, 3))], ("a", f"{HAS}; it is better than every other run except c.")),
+        ([("a", (1, 3)), ("b", (1, 3)), ("c", (2, 3))], ("a", f"{HAS}; it is better than none of the 2 other runs.")),
+        ([("a", (1, 2)), ("b", (2, 3)), ("c", (2, 3))], ("a", f"{HAS}; it is better than 1 of the 2 other runs.")),
+        (
+            [("a", (1, 2), 1), ("b", (1, 3), 1), ("c", (2, 3))],
+            ("a", " and b have the highest score; a is better than every other run except b."),
+        ),
+        ([("a", None), ("b", None)], ("a", f"{HAS}; the questions are too few to tell runs apart.")),
     ],
 )
 def test_the_headline_says_whether_the_lead_is_real(ranked, message):
     runs = [
-        {"name": f"{title}/hash", "title": title, "rank": rank, "ranks": ranks, "score": 0.5}
-        for rank, (title, ranks) in enumerate(ranked, start=1)
+        {"name": f"{title}/hash{rank}", "title": title, "rank": (*equal, rank)[0], "ranks": ranks, "score": 0.5}
+        for rank, (title, ranks, *equal) in enumerate(ranked, start=1)
     ]
     overview = {"runs": [{"rank": None}, *runs], "words": RUN_WORDS, "higher_is_better": True, "digits": 4}
     assert headline(overview) == message

@@ -167,6 +167,21 @@ def test_filters_of_the_form_come_into_the_address(open_tab, path):
     assert not best.is_checked()
     page.locator("#filters .clear").click()
     assert (tab.fragment, lowest.input_value()) == ("", "")
+    page.keyboard.press("Escape")
+    assert not page.locator("#filters").is_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_no_part_of_a_name_is_cut_and_the_filters_leave_the_table_its_width(open_tab, path, width):
+    page = open_tab(path, viewport={"width": width, "height": 900}).page
+    parts = "(cells) => cells.map((cell) => [cell.innerText, cell.scrollWidth > cell.clientWidth])"
+    shown = page.locator("#runs tbody th").evaluate_all(parts)
+    assert len({text for text, _ in shown}) == len(shown)
+    assert not any(is_cut for _, is_cut in shown)
+    assert page.locator("#runs tbody td[data-column=rank]").first.inner_text() == "ref."
+    table = page.locator("#runs").bounding_box()
+    page.locator("#show-filters").click()
+    assert (page.locator("#filters").is_visible(), page.locator("#runs").bounding_box()) == (True, table)
 
 
 def test_keys_step_through_the_runs_that_are_shown(open_tab, path):
@@ -401,7 +416,7 @@ TABS = {
 def test_axe_finds_nothing(open_tab, path, fragment, ready, height):
     tab = open_tab(path, fragment, viewport={"width": 1440, "height": height})
     tab.page.wait_for_selector(ready)
-    tab.page.locator("#filters").evaluate("(filters) => { filters.hidden = false; }")
+    tab.page.locator("#filters").evaluate("(filters) => filters.showPopover()")
     for scheme in ("light", "dark"):
         tab.page.emulate_media(color_scheme=scheme)
         assert tab.faults() == []

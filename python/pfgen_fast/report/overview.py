@@ -123,18 +123,31 @@ def headline(overview: Mapping[str, Any]) -> tuple[str, str]:
     ranked, words = [run for run in overview["runs"] if run["rank"] is not None], overview["words"]
     if not ranked:
         return "", f"No {words['run']} has a rank."
-    best = ranked[0]
-    name = best["name"] if len({run["title"] for run in ranked[:2]}) < len(ranked[:2]) else best["title"]
-    if len(ranked) == 1:
+    best, n, runs = ranked[0], len(ranked), words["runs"]
+    n_titles = Counter(run["title"] for run in ranked)
+    name, *others = [run["title" if n_titles[run["title"]] == 1 else "name"] for run in ranked]
+    if n == 1:
         return name, f" is the only ranked {words['run']}; its score is {best['score']:.{overview['digits']}f}."
-    has_score = f" has the {'highest' if overview['higher_is_better'] else 'lowest'} score"
-    if not best["ranks"]:
+    n_equal = sum(run["rank"] == best["rank"] for run in ranked[1:])
+    equal = others[0] if n_equal == 1 else f"{n_equal:,} other {runs}"
+    subject, has = (name, f" and {equal} have") if n_equal else ("it", " has")
+    has_score = f"{has} the {'highest' if overview['higher_is_better'] else 'lowest'} score"
+    (_, last), *ranges = [run["ranks"] or (0, 0) for run in ranked]
+    if not last:
         return name, has_score + ("; the questions are too few to tell runs apart." if words is RUN_WORDS else ".")
-    n_close = best["ranks"][1] - 1
-    if not n_close:
+    if last == 1:
         return name, f" leads: it is better than every other {words['run']}."
-    others = f"1 other {words['run']}" if n_close == 1 else f"{n_close:,} other {words['runs']}"
-    return name, f"{has_score}; it is better than all but {others}."
+    if last == n and set(ranges) == {(1, n)}:
+        return name, f"{has_score}; no difference between the {n:,} {runs} is significant."
+    # The others that no run is better than, named if they are all that the best run is not better than.
+    close = {other: ends for other, ends in zip(others, ranges, strict=True) if ends[0] == 1}
+    if len(close) != last - 1 or last >= min(4, n):
+        return name, f"{has_score}; {subject} is better than {n - last or 'none'} of the {n - 1:,} other {runs}."
+    if set(close.values()) == {(1, last)}:
+        *some, other = close
+        lead = f"{', '.join(['', *some])} and {other} lead"
+        return name, f"{lead}: better than the rest, not distinguished from each other."
+    return name, f"{has_score}; {subject} is better than every other {words['run']} except {' and '.join(close)}."
 
 
 def _parts_of_names(runs: Sequence[CheckedRun]) -> list[dict[str, str]]:
@@ -310,20 +323,15 @@ def series_of(
     for (series, _), numbers in sorted(by_step.items()):
         for number in numbers:
             own = {key: settings[number].get(key, _NOT_THERE) for key in differing.get(series, ())}
-            named.setdefault(in_one_line(", ".join(filter(None, (series, _settings_in_words(own)))), 200), []).append(
-                number
-            )
+            name = ", ".join(filter(None, (series, _settings_in_words(own))))
+            named.setdefault(in_one_line(name, 200), []).append(number)
     return {name: numbers for name, numbers in named.items() if len({steps[number] for number in numbers}) > 1}
 
 
 def swept_values(configs: Sequence[Mapping[str, Any] | None]) -> list[Settings] | None:
     """The values of each run for the parameters in which the runs differ; None if the runs are not a sweep."""
-    known = [
-        {in_one_line(key): _plain(value) for key, value in config.items()}
-        for config in configs
-        if isinstance(config, Mapping)
-    ]
-    if len(known) < len(configs) or not 2 <= len(configs) <= _MAX_SWEEP:
+    known = [{in_one_line(key): _plain(value) for key, value in (config or {}).items()} for config in configs]
+    if None in configs or not 2 <= len(configs) <= _MAX_SWEEP:
         return None
     columns = {key: [config.get(key, _NOT_THERE) for config in known] for config in known for key in config}
     differing = {key: values for key, values in columns.items() if len(set(values)) > 1}

@@ -104,9 +104,11 @@ for (const { name, values } of parameters) {
   if (values.length > 200) continue;
   const select = make("select", {}, make("option", { value: "" }, "any"), ...values.map((value) => make("option", { value: value || "–" }, shortened(value, 60) || "none")));
   select.dataset.filter = `parameter ${name}`;
-  document.getElementById("of-parameters").append(make("label", {}, make("bdi", {}, name), " ", select));
+  // A parameter that some runs name and others do not, with one value, says less than the others.
+  const isVaried = values.filter(Boolean).length > 1;
+  document.getElementById(isVaried ? "of-parameters" : "of-others").append(make("label", {}, make("bdi", {}, name), " ", select));
 }
-document.getElementById("of-parameters").hidden = !parameters.length;
+for (const part of ["of-parameters", "of-others"]) document.getElementById(part).hidden = !document.querySelector(`#${part} label`);
 const organisationFilter = document.querySelector('[data-filter="organisation"]');
 organisationFilter.append(...organisations.map((name) => make("option", { value: name || "–" }, name || "none")));
 organisationFilter.parentElement.hidden = organisations.length < 2;

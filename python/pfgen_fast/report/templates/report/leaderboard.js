@@ -184,8 +184,3 @@ if (nFewer) {
 }
 
 const filtersButton = document.getElementById("show-filters");
-filtersButton.addEventListener("click", () => {
-  const aside = document.getElementById("filters");
-  aside.hidden = !aside.hidden;
-  filtersButton.ariaExpanded = String(!aside.hidden);
-});
