@@ -200,10 +200,8 @@ def _worst(run: CheckedRun, suite: Suite) -> tuple[int, int] | None:
 
 def missed_keywords(by_run: Sequence[CheckedQuestion | None]) -> dict[str, list[int]]:
     """In how many samples of each run a keyword of a question is missing, by keyword."""
-    counts = [
-        Counter(name for sample in question.samples for name in sample.missing) if question else Counter()
-        for question in by_run
-    ]
+    samples = (question.samples if question else () for question in by_run)
+    counts = [Counter(name for sample in own for name in sample.missing) for own in samples]
     return {name: [count[name] for count in counts] for name in dict.fromkeys(chain.from_iterable(counts))}
 
 
@@ -250,10 +248,8 @@ def sweep_of(
         for step, (_, config) in zip(steps, runs, strict=True)
     ]
     swept = swept_values(configs)
-    points: list[dict[str, Any]] = [
-        {**values, STEP: step and float(step[1])}
-        for step, values in zip(steps, swept or [Settings()] * len(runs), strict=True)
-    ]
+    settings = zip(steps, swept or [Settings()] * len(runs), strict=True)
+    points: list[dict[str, Any]] = [{**values, STEP: step and float(step[1])} for step, values in settings]
     over_step = series_of(steps, configs)
     by_parameter = {STEP: over_step} if over_step else {}
     for key in swept[0] if swept else ():
@@ -337,9 +333,8 @@ def swept_values(configs: Sequence[Mapping[str, Any] | None]) -> list[Settings] 
     differing = {key: values for key, values in columns.items() if len(set(values)) > 1}
     for key in _MAY_FOLLOW:
         others = [values for other, values in differing.items() if other != key]
-        if key in differing and any(
-            len(set(zip(other, differing[key], strict=True))) == len(set(other)) for other in others
-        ):
+        own = differing.get(key)
+        if own and any(len(set(zip(other, own, strict=True))) == len(set(other)) for other in others):
             del differing[key]
     if not 1 <= len(differing) <= _MAX_SWEPT or any(len(set(v)) > _MAX_SWEPT_VALUES for v in differing.values()):
         return None
