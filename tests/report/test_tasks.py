@@ -195,8 +195,8 @@ def test_where_two_checkpoints_differ(open_tab, made_page, mini, record_property
     task.click(task.page.get_by_role("link", name="Steps"))
     task.click(task.page.locator("#sweep").get_by_role("button", name="Compare"))
     section = task.page.locator(".brushed section").first
-    section.locator("del").wait_for()
-    assert section.locator("h4 b, del, ins").all_inner_texts() == ["Q03", "red", "blue"]
+    section.locator(".only.second").wait_for()
+    assert section.locator("h4 b, .only").all_inner_texts() == ["Q03", "red", "blue"]
     task.done(2)
 
 

@@ -166,7 +166,7 @@ function brushParts(compared, pair, scores) {
   });
   const clear = make("button", { type: "button" }, "Clear");
   clear.addEventListener("click", () => write([]));
-  pair.looks.forEach(({ color }, side) => table.style.setProperty(["--first", "--second"][side], color));
+  for (const element of [table, list]) pair.looks.forEach(({ color }, side) => element.style.setProperty(["--first", "--second"][side], color));
   table.classList.add("pair");
   drawWhenSeen(plot, () => (binary ? drawShares : drawPair)(plot, pair, scores, brushed));
   let shown = null;

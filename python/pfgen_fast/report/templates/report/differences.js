@@ -93,8 +93,8 @@ function changesOf(a, b) {
   return all.length && all.filter((isChanged) => !isChanged).length < LEAST_ALIKE * all.length ? [null, null] : changed;
 }
 
-/** A text in which changes and keywords are marked; `tag` is that of the changes. */
-function changedText(text, answers, changed, tag, label) {
+/** A text in which changes and keywords are marked; `className` is that of the changes. */
+function changedText(text, answers, changed, className, label) {
   const { points, marked } = shownPoints(text, answers);
   const element = make("div", { className: "answer", role: "group", ariaLabel: label });
   if (points.length > N_SHORT) element.tabIndex = 0;
@@ -103,7 +103,7 @@ function changedText(text, answers, changed, tag, label) {
     for (let from = begin, to; from < end; from = to) {
       for (to = from + 1; to < end && changed?.[to] === changed?.[from] && marked[to] === marked[from];) to++;
       const shown = points.slice(from, to).join("").replaceAll("\n", "↵\n");
-      const part = changed?.[from] ? make(tag, {}, shown) : shown;
+      const part = changed?.[from] ? make("span", { className }, shown) : shown;
       nodes.push(marked[from] ? make("mark", { title: "keyword" }, part) : part);
     }
     return nodes;
@@ -123,7 +123,7 @@ function pairedAnswers(answers, { runs, letters }) {
     if (!sample) return make("div", {});
     const name = `${letters[side]}: ${figure(sample.score, overview.digits)}${sample.n > 1 ? ` × ${sample.n}` : ""}`;
     return make("div", {}, make("p", { className: "sample-head" }, make("b", {}, name), make("span", { className: "quiet" }, changed || !isPair ? "" : " · little in common")),
-      changedText(sample, answers, changed, side ? "ins" : "del", name), ...sample.about?.() ?? []);
+      changedText(sample, answers, changed, side ? "only second" : "only", name), ...sample.about?.() ?? []);
   };
   const cells = ([a, b]) => {
     const changed = changesOf(a, b);
@@ -132,7 +132,7 @@ function pairedAnswers(answers, { runs, letters }) {
   const grid = make("div", { className: "aligned" }, ...pairs.slice(0, N_PAIRS).flatMap(cells));
   const reference = answers.sets?.[0]?.texts[0];
   const row = make("div", { className: reference ? "with-reference" : "" }, grid);
-  if (reference) row.append(make("div", {}, make("p", { className: "sample-head" }, make("b", {}, "A reference answer")), changedText(reference, answers, null, "ins", "A reference answer")));
+  if (reference) row.append(make("div", {}, make("p", { className: "sample-head" }, make("b", {}, "A reference answer")), changedText(reference, answers, null, "", "A reference answer")));
   if (pairs.length > N_PAIRS) {
     const more = make("button", { type: "button", className: "more" }, `Show ${counted(pairs.length - N_PAIRS)} more`);
     more.addEventListener("click", () => { more.remove(); grid.append(...pairs.slice(N_PAIRS).flatMap(cells)); });
