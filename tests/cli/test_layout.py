@@ -13,8 +13,9 @@ from makers.runs import make_varied_runs, write_small_suite
 from makers.terminal import on_terminal
 from pfgen_fast import cli
 from pfgen_fast.base import text_width as layout
+from pfgen_fast.base.table import Column, Table
 from pfgen_fast.cli import progress
-from pfgen_fast.cli.app import print_line, warn
+from pfgen_fast.cli.app import print_line, print_table, warn
 from pfgen_fast.generation.events import Trouble
 from rich.cells import cell_len
 
@@ -314,3 +315,12 @@ def test_a_command_that_ends_after_trouble_says_what_happened_before(call, tmp_p
     assert note == "note: server error: HTTP 500: oops"
     assert re.fullmatch(r"0 of 8 answers, 0 new in 0:00:\d+; 10 server errors, 10 given up", summary)
     assert "10 requests in a row have failed" in error
+
+
+def test_columns_that_a_narrow_terminal_leaves_out_are_named(monkeypatch, capsys):
+    table = Table(
+        [Column("run"), *(Column(name, is_optional=True) for name in ("fluency", "length"))], [("a" * 20, 1, 2)]
+    )
+    monkeypatch.setattr("pfgen_fast.cli.app.columns", lambda: 30)
+    print_table(table)
+    assert capsys.readouterr().out.splitlines()[-1] == "not shown in 30 columns: length"

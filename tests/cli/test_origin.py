@@ -112,7 +112,7 @@ def test_runs_of_different_suites_are_not_taken_for_runs_of_one(call, checkout, 
     names = ["experiment", "relations"] if command == "experiment" else [command]
     code, _, err = call(*names, first, second, *more)
     assert code == 2
-    assert f"have different suites, {checkout / 'data'} and {other / 'data'}; name one (--suite)" in err
+    assert f"have different suites, {checkout / 'data'} and {other / 'data'}; expected runs on one suite" in err
 
 
 def test_prompts_on_stdout_name_a_suite_that_was_found(call, checkout, monkeypatch):

@@ -295,6 +295,9 @@ def print_table(table: Table, *, faint: Sequence[bool] = (), skip: int = 0) -> s
         text = shown(cut(line, columns()))
         style = styles[number] if number < len(styles) else ""
         print_line((text, style) if style else text)
+    optional = [column.head for column in table.for_readers().columns if column.is_optional]
+    if not skip and (left_out := [head for head in optional if head not in lines[0]]):
+        print_line((f"not shown in {columns()} columns: {', '.join(left_out)}", "dim"))
     return "\n".join(lines)
 
 

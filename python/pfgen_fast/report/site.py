@@ -220,13 +220,18 @@ class Site:
                 write_whole(page, content)
                 yield page, [path]
         if others:
-            raise PfgenError(f"{few_names(others)}: expected a page in one file by this version; write it again")
+            raise PfgenError(
+                f"{few_names(others)}: expected a page in one file by this version and build; run its command again"
+            )
 
     def _finish(self, work: Path, times: dict[Path, int]) -> None:
         """Fills the navigation of all pages and writes the start page; a page alone becomes the start page."""
         pages = sorted(times, key=lambda page: (SECTIONS.index(page.parent.name.capitalize()), page.name))
         if not pages:
-            raise TrialsError(f"{few_names(self.paths)}: nothing in it can be shown")
+            raise TrialsError(
+                f"{few_names(self.paths)}: expected results, tables of scores, finished pages, "
+                "judged checklists with their suite, or plan.json with exports of annotators"
+            )
         if len(pages) == 1:
             for path in [*pages, *pages[0].parent.glob("data")]:
                 path.rename(work / (path.name if path.is_dir() else PAGE))

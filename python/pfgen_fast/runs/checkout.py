@@ -96,7 +96,8 @@ def suite_of_all(folders: Iterable[Path], suite: Suite | None = None) -> Suite:
         other = suite_of(folder)
         if other.metadata_hash != suite.metadata_hash:
             raise SuiteError(
-                f"{first} and {folder} have different suites, {suite.name} and {other.name}; name one (--suite)"
+                f"{first} and {folder} have different suites, {suite.name} and {other.name}; expected runs on one "
+                "suite, or the suite of all runs (--suite)"
             )
     return suite
 

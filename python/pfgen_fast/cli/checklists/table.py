@@ -33,7 +33,7 @@ class ChecklistsTable:
       pfgen-fast checklists table runs --suite essays-en --calibrate people/exports/a1.jsonl
     """
 
-    categories: bool = Option(False, "Also show the score on each category, and the words in each area.")
+    categories: bool = Option(False, "Also show the score on each category.")
     lengths: bool = Option(False, "Also show the tests of wanted lengths, and the errors of lengths.")
     csv: Path | None = Option(None, "Also write all figures with full digits to this file.")
     answers: Path | None = Option(None, "Also write the score of each answer to this table, which compare reads.")

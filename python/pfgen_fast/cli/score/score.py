@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -203,6 +204,7 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, verbose: bool = 
             app.warn(outcome.error)
         done.append(outcome)
     scored = [outcome for outcome in done if outcome.summary is not None]
+    scored.sort(key=lambda done: [int(n) if n.isdecimal() else n for n in re.split("([0-9]+)", str(done.run.folder))])
     if quiet or not scored:
         return done
     app.print_table(outcome_table(scored))

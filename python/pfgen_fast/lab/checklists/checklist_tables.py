@@ -39,8 +39,6 @@ def shown_tables(
     yield parts_of(scores, scores.models[0]) if is_single else ranking(scores)
     if calibration is not None:
         yield calibration_table(calibration)
-    if categories and not is_single:
-        yield words_by_area(scores)
     if categories or is_single:
         yield by_category(scores)
     if lengths or is_single:
@@ -68,16 +66,6 @@ def ranking(scores: ChecklistScores) -> Table:
     if best.average.rescaled is not None and best.ranks:
         title += f": {_name(best)} is first with {figure(best.average.rescaled, 2)}, rank range {_range(best.ranks)}"
     return Table.of_records(cells, scores.models, title=title)
-
-
-def words_by_area(scores: ChecklistScores) -> Table:
-    """The mean number of words of each model in each area, and the mean of the areas."""
-    cells: Cells = [
-        (Column("model"), _name),
-        *_of_areas(scores, lambda area: Column(area.replace("_", " "), digits=0), lambda part: part and part.words),
-        (Column("average", digits=0), lambda model: model.average.words),
-    ]
-    return Table.of_records(cells, scores.models, title=_unit(scores).capitalize())
 
 
 def by_category(scores: ChecklistScores) -> Table:
