@@ -227,15 +227,21 @@ def test_a_long_answer_is_shown_whole_on_demand(open_tab, made_page, mini):
 
 def test_the_search_finds_answers_by_run_and_question(open_tab, made_page, mini):
     runs = []
-    for number, places in enumerate(({0: "A Needle 針", 3: "no\nneedle"}, {}, {7: "NEEDLE"})):
+    for number, places in enumerate(({0: "A Needle 針", 3: "no\nneedle, needle"}, {}, {7: "NEEDLE"})):
         result = made_result(mini, answers=["hay", "stack"], score=0.9 - number / 10)
         for place, text in places.items():
             result["questions"][mini.questions[place].question_id]["samples"][1]["answer"] = text
         runs.append(ReportRun(f"run {number}", None, parse_result(result, "x")))
     path = made_page(runs)
     for fragment, expected in (
-        ("answers=needle", {"Q01": ["run 0", "Needle"], "Q04": ["run 0", "needle"], "Q08": ["run 2", "NEEDLE"]}),
-        ("answers=needle&by-run=yes", {"run 0": ["Q01", "Needle", "Q04", "needle"], "run 2": ["Q08", "NEEDLE"]}),
+        (
+            "answers=needle",
+            {"Q01": ["run 0", "Needle"], "Q04": ["run 0", "needle", "needle"], "Q08": ["run 2", "NEEDLE"]},
+        ),
+        (
+            "answers=needle&by-run=yes",
+            {"run 0": ["Q01", "Needle", "Q04", "needle", "needle"], "run 2": ["Q08", "NEEDLE"]},
+        ),
         ("answers=needle&search=2&runs=shown", {"Q08": ["run 2", "NEEDLE"]}),
         ("answers=針", {"Q01": ["run 0", "針"]}),
         ("answers=a.b(", {}),
@@ -248,6 +254,18 @@ def test_the_search_finds_answers_by_run_and_question(open_tab, made_page, mini)
         }
         assert [text.startswith(name) for text, name in zip(actual, expected, strict=True)] == [True] * len(expected)
         assert list(actual.values()) == list(expected.values())
+
+
+def test_an_answer_that_is_found_opens_with_its_question_and_marked_hits(open_tab, made_page, mini):
+    page = open_tab(made_page([reported_run(mini, answers=["a needle, 針 and a NEEDLE"])])).page
+    page.keyboard.press("Control+k")
+    page.keyboard.type("needle")
+    page.get_by_role("option", name="All answers that contain").wait_for()
+    assert page.get_by_role("option").first.inner_text() == "All answers that contain “needle”"
+    page.get_by_role("group", name="Answers").get_by_role("option").nth(1).click()
+    page.locator("#details .answer").first.wait_for()
+    assert page.locator("#details .details-head .asked").inner_text().startswith("Q02 ")
+    assert page.evaluate("[...CSS.highlights.get('hit')].map(String)") == ["needle", "NEEDLE"]
 
 
 def test_a_folder_opens_from_disk_and_runs_no_script_of_others(open_tab, mini, runs, tmp_path):

@@ -53,9 +53,11 @@ async function offer() {
     for (const hit of more) if (!hits.some(({ run, question }) => run === hit.run && question === hit.question)) hits.push(hit);
     if (hits.length >= MAX_OFFERED) break;
   }
-  const answers = hits.slice(0, MAX_OFFERED).map((hit) => optionOf({ run: hit.run, question: hit.question, sample: hit.number }, make("b", {}, overview.questions[hit.question].id), " ", make("bdi", {}, overview.runs[hit.run].name), " ", excerptOf(hit)));
-  if (hits.length) answers.push(optionOf({ tab: "answers", search: "", filters: new Map(state.filters).set("answers", text) }, "All answers that contain “", make("bdi", {}, shortened(text, 40)), "”"));
-  showOffered([...groups, ...optionGroup("Answers", answers)], groups.length + answers.length ? "" : `Nothing here contains “${shortened(text, 40)}”.`);
+  const filters = new Map(state.filters).set("answers", text);
+  const answers = hits.slice(0, MAX_OFFERED).map((hit) => optionOf({ run: hit.run, question: hit.question, sample: hit.isTrial ? null : hit.number, filters }, make("b", {}, overview.questions[hit.question].id), " ", make("bdi", {}, overview.runs[hit.run].name), " ", excerptOf(hit)));
+  const all = hits.length ? [optionOf({ tab: "answers", search: "", filters }, "All answers that contain “", make("bdi", {}, shortened(text, 40)), "”")] : [];
+  showOffered([...all, ...groups, ...optionGroup("Answers", answers)], groups.length + answers.length ? "" : `Nothing here contains “${shortened(text, 40)}”.`);
+  if (all.length && groups.length) choose(1);  // what Enter opened before the answers were searched
 }
 
 const RUNS_TITLE = `${WORDS.Run}s`;

@@ -136,8 +136,11 @@ function questionBody(question, columns, content, picks) {
 async function reachQuestion() {
   const table = dialogBody.querySelector(".of-questions");
   await table?.follow();
+  dialogTitle.querySelector(".asked")?.remove();
   const body = state.question === null ? null : table?.querySelector(`tbody[data-question="${state.question}"]`);
   if (!body) return;
+  const { id, text } = overview.questions[state.question];
+  dialogTitle.append(make("span", { className: "asked quiet" }, `${id} `, make("bdi", {}, shortened(text, 80))));
   const place = `${state.question} ${state.sample}`;
   if (table.reached === place) return;  // only the order has changed
   table.reached = place;
@@ -145,6 +148,8 @@ async function reachQuestion() {
   body.querySelector("button").focus({ preventScroll: true });
   const isFirst = answer && answer === body.querySelector("[data-sample]");
   (isFirst ? body : answer ?? body).scrollIntoView({ block: answer ? "start" : "nearest" });
+  if (answer && state.filters.has("answers") && !hitRanges(answer).length) answer.querySelector(".answer .more")?.click();
+  if (answer) hitRanges(answer)[0]?.startContainer.parentElement.scrollIntoView({ block: "nearest" });
   if (state.sample !== null && !answer) showUnknown([["sample", String(state.sample + 1)]]);
 }
 

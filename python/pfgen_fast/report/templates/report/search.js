@@ -2,7 +2,7 @@
 // while it goes on.
 
 const found = document.getElementById("found");
-const N_SHOWN_HITS = 5;
+const N_SHOWN_HITS = 20;
 const AROUND = 40;  // characters of an excerpt before and after the hit
 const N_AHEAD = 6;  // lines that are unpacked while another is searched
 
@@ -10,7 +10,7 @@ const N_AHEAD = 6;  // lines that are unpacked while another is searched
 let searching = { key: "", groups: new Map(), n: 0 };
 
 function patternOf(text) {
-  return new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu");
+  return new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu");
 }
 
 async function searchAnswers(text, runs, key) {
@@ -86,8 +86,8 @@ function hitsIn(line, question, wanted, runs) {
 
 /** The first match in a text, as a list. */
 function hitIn(text, wanted, of) {
-  const match = wanted.exec(text);
-  return match ? [{ ...of, at: match.index, length: match[0].length, text }] : [];
+  const [match] = text.matchAll(wanted);
+  return match ? [{ ...of, at: match.index, length: match[0].length, text, wanted }] : [];
 }
 
 function showProgress({ n, runs }, text, where) {
@@ -122,15 +122,47 @@ function hitsSection(group, hits, isByRun) {
   return Object.assign(section, { n: hits.length });
 }
 
-/** The part of an answer around a hit, which is marked. */
-function excerptOf({ at, length, text }, around = AROUND) {
-  const [from, to] = [Math.max(0, at - around), Math.min(text.length, at + length + around)];
-  return make("bdi", { className: "excerpt" }, from ? "…" : "", text.slice(from, at), make("mark", {}, text.slice(at, at + length)), text.slice(at + length, to), to < text.length ? "…" : "");
+/** The part of an answer around its first hit, with all hits in it marked. */
+function excerptOf({ at, length, text, wanted }, around = AROUND) {
+  const to = Math.min(text.length, at + length + around);
+  let from = Math.max(0, at - around);
+  const nodes = [from ? "…" : ""];
+  for (const { 0: hit, index } of text.slice(0, to).matchAll(wanted)) {
+    nodes.push(text.slice(from, index), make("mark", {}, hit));
+    from = index + hit.length;
+  }
+  return make("bdi", { className: "excerpt" }, ...nodes, text.slice(from, to), to < text.length ? "…" : "");
 }
 
-function hitItem({ run, question, number, at, length, text, score, isTrial }, isByRun) {
+/** The ranges of the hits of the search in an element, whatever tints and frames divide its text. */
+function hitRanges(element) {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT), nodes = [];
+  let text = "";
+  while (walker.nextNode()) {
+    nodes.push([walker.currentNode, text.length]);
+    text += walker.currentNode.data;
+  }
+  const placeOf = (at) => {
+    const [node, start] = nodes.findLast(([, begin]) => begin <= at);
+    return [node, at - start];
+  };
+  return !state.filters.has("answers") ? [] : Array.from(text.matchAll(patternOf(state.filters.get("answers"))), ({ 0: hit, index }) => {
+    const range = new Range();
+    range.setStart(...placeOf(index));
+    range.setEnd(...placeOf(index + hit.length));
+    return range;
+  });
+}
+
+/** Marks the hits of the search in the open view. */
+function markHits() {
+  CSS.highlights?.set("hit", new Highlight(...[...dialogBody.querySelectorAll(".answer, .reason")].flatMap(hitRanges)));
+}
+new MutationObserver(markHits).observe(dialogBody, { childList: true, subtree: true });
+
+function hitItem(hit, isByRun) {
+  const { run, question, number, at, length, text, score, isTrial } = hit;
   const name = isByRun ? overview.questions[question].id : overview.runs[run].name;
-  const hit = { at, length, text };
   const excerpt = excerptOf(hit);
   const isWhole = at <= AROUND && text.length <= at + length + AROUND;
   const link = make("a", { href: addressOf({ run, question, sample: isTrial ? null : number, compare: null }) }, make("bdi", {}, name));
@@ -158,4 +190,5 @@ function followSearch() {
 whenChanged(() => {
   document.querySelector('nav [data-tab="answers"]').hidden = !state.filters.has("answers");
   followSearch();
+  markHits();
 });
