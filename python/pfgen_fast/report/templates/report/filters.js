@@ -8,6 +8,7 @@ const organisations = [...new Set(overview.runs.map(({ organisation }) => organi
 const FILTERS = {
   from: (value) => (run) => run.score !== null && run.score >= Number(value),
   to: (value) => (run) => run.score !== null && run.score <= Number(value),
+  fewer: () => hasFewer,
   missing: atLeast("missing"),
   too_long: atLeast("too_long"),
   unhelpful: atLeast("unhelpful"),

@@ -174,13 +174,19 @@ function trialsText({ trials }) {
   return trials === null ? "" : `${counted(trials)} ${trials === 1 ? "trial" : "trials"}`;
 }
 
-// Says how many runs have fewer trials than most; the link sorts by them.
+// Says how many runs have fewer trials than most; the link shows only these, and then all again.
 const usualTrials = { trials: median(overview.runs.map(({ trials }) => trials)) };
-const nFewer = overview.runs.filter(({ trials }) => trials !== null && trials < usualTrials.trials).length;
+const hasFewer = ({ trials }) => trials !== null && trials < usualTrials.trials;
+const nFewer = overview.runs.filter(hasFewer).length;
 if (nFewer) {
-  const link = make("a", {}, `${counted(nFewer)} with fewer than ${trialsText(usualTrials)}`);
+  const link = make("a");
   document.getElementById("count").after(make("span", {}, link));
-  whenChanged(() => { link.href = addressOf({ sort: "trials" }); });
+  whenChanged(() => {
+    const filters = new Map(state.filters);
+    const isOn = filters.delete("fewer");
+    link.textContent = isOn ? `Show those with ${trialsText(usualTrials)}, too` : `${counted(nFewer)} with fewer than ${trialsText(usualTrials)}`;
+    link.href = addressOf({ filters: isOn ? filters : filters.set("fewer", "yes") });
+  });
 }
 
 const filtersButton = document.getElementById("show-filters");
