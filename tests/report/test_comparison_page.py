@@ -53,7 +53,7 @@ def brushed(page):
 def test_a_pair_shows_the_questions_that_differ_most_and_brushing_chooses_others(open_tab, path):
     tab = open_tab(path, "#/compare=lab/a/20..lab/a/30")
     page = tab.page
-    title = page.locator("#details-body h3").first
+    title = page.locator("#details-body h3").last
     page.locator(".brushed .only").first.wait_for()
     assert title.inner_text() == "The 5 questions that differ most"
     assert brushed(page)[:2] == ["Q03", "Q06"]

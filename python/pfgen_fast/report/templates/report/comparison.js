@@ -21,8 +21,8 @@ function decisions(compared, metric, scores) {
 }
 
 /** A decision between A and another run in one sentence. */
-function verdict(decision, letter) {
-  return decision.n ? verdictText(decision, "A", letter) : `${letter} has no ${WORDS.question} in common with A`;
+function verdict(decision, letter, isHeadline) {
+  return decision.n ? verdictText(decision, "A", letter, isHeadline) : `${letter} has no ${WORDS.question} in common with A`;
 }
 
 function comparisonContent(compared, more) {
@@ -31,8 +31,9 @@ function comparisonContent(compared, more) {
   const ofScore = decisions(compared, "average", more.average);
   const pair = pairOf(compared, more.average);
   const parts = brushParts(compared, pair, more.average);
+  const items = compared.map((run, index) => comparedItem(compared, run, index, nOthers > 1 && verdict(ofScore[index - 1] ?? {}, LETTERS[index])));
   return [
-    Object.assign(make("ul", { className: "compared" }, ...compared.map((run, index) => comparedItem(compared, run, index, index && verdict(ofScore[index - 1], LETTERS[index])))), { follow: parts.follow }),
+    Object.assign(make("div", {}, ...(nOthers > 1 ? [] : [make("h3", {}, verdict(ofScore[0], "B", true))]), make("ul", { className: "compared" }, ...items)), { follow: parts.follow }),
     ...parts.nodes(meansOf(compared, more)),
     make("details", { className: "folded" }, make("summary", {}, "Figures"),
       figuresTable(...comparedFigures(compared, more), `Figures of the ${WORDS.runs}`),
@@ -53,7 +54,7 @@ function meansOf(compared, more) {
   });
   const [score, ...others] = rows;
   const charts = [[score, ...others.filter(({ isLike }) => isLike)], ...others.filter(({ isLike }) => !isLike).map((row) => [row])];
-  return charts.map((ofChart, number) => make("figure", {}, make("figcaption", {}, number ? ofChart[0].name : "Means with 95 % intervals"),
+  return charts.map((ofChart, number) => make("figure", {}, ...(number ? [] : [make("figcaption", {}, "Means with 95 % intervals")]),
     dots(ofChart, { label: `Means of the ${WORDS.runs} with 95 % intervals over ${WORDS.questions}; the table has the same figures`, isStacked: true })));
 }
 
@@ -76,7 +77,7 @@ function comparedItem(compared, run, index, sentence) {
   return make("li", {}, symbol, " ", make("b", {}, LETTERS[index]), " ",
     make("a", { href: addressOf({ run, compare: null, question: null, sample: null }) }, make("bdi", {}, overview.runs[run].name)),
     trialsText(overview.runs[run]) && ` · ${trialsText(overview.runs[run])}`,
-    ...(index ? [" · ", make("b", {}, sentence)] : [" · baseline"]),
+    ...(!index ? [" · baseline"] : sentence ? [" · ", make("b", {}, sentence)] : []),
     make("span", { className: "quiet" }, ...(index ? change("make it A", [run, ...others]) : []), ...(others.length > 1 ? change("remove", others) : [])));
 }
 
@@ -150,7 +151,7 @@ function brushParts(compared, pair, scores) {
   let ticked = new Set();
   const write = (chosen) => go({ question: null, brush: chosen.map((question) => encodedKey(overview.questions[question].id)).join(",") });
   const table = questionTable({
-    label: `${WORDS.Questions} of the ${WORDS.runs}`, order: "by", first: "difference", columns: pairColumns(pair, scores), questions: questions.slice(0, MOST_ROWS), runs: pair.runs,
+    label: `${WORDS.Questions} of the ${WORDS.runs}`, order: "by", first: "-difference", columns: pairColumns(pair, scores), questions: questions.slice(0, MOST_ROWS), runs: pair.runs,
     picks: {
       has: (question) => ticked.has(question),
       toggle: (question) => write(ticked.has(question) ? brushed.questions.filter((other) => other !== question) : [...ticked, question]),
@@ -214,7 +215,7 @@ function pairColumns({ runs: [a], letters: [x, y], questions, difference }, scor
   const widest = widestOf(questions.map(difference));
   return [
     { key: "A", title: x, value: (question) => scores[question][a], show: (question) => figure(overview.runs[a].questions[question], overview.digits), isLowestFirst: true, isExtra: true },
-    { key: "difference", title: `${x} - ${y}`, value: difference, show: (question) => differenceBar(difference(question), widest), isLowestFirst: true },
+    { key: "difference", title: `${x} - ${y}`, value: (question) => Math.abs(difference(question)), show: (question) => differenceBar(difference(question), widest) },
   ];
 }
 

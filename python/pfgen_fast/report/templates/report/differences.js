@@ -115,10 +115,11 @@ function changedText(text, answers, changed, className, label) {
   return element;
 }
 
-/** The aligned answers of a pair of runs to a question, beside a reference answer. */
-function pairedAnswers(answers, { runs, letters }) {
+/** The aligned answers of a pair of runs to a question, those nearest to the means first, beside a reference answer. */
+function pairedAnswers(answers, { runs, letters }, means) {
   const [ofA, ofB] = runs.map((run) => mergedSamples(answers.samples.filter((sample) => sample.run === run)));
-  const pairs = alignedSamples(ofA, ofB);
+  const distance = (pair) => pair.every((sample) => isNumber(sample?.score)) ? Math.abs(pair[0].score - means[0]) + Math.abs(pair[1].score - means[1]) : Number.MAX_VALUE;
+  const pairs = alignedSamples(ofA, ofB).sort((p, q) => distance(p) - distance(q));
   const cell = (sample, changed, side, isPair) => {
     if (!sample) return make("div", {});
     const name = `${letters[side]}: ${figure(sample.score, overview.digits)}${sample.n > 1 ? ` × ${sample.n}` : ""}`;
@@ -151,7 +152,7 @@ function showBrushed(list, questions, pair, scores, begin) {
     const figures = runs.map((run, side) => `${letters[side]} ${figure(scores[question][run], digits)}`).join(" · ");
     const part = make("section", {}, make("h4", {}, make("a", { href: addressOf({ ...NOTHING_OPEN, question }) }, make("b", {}, id), " ", make("bdi", {}, text)),
       make("span", { className: "quiet" }, ` ${figures}${binary ? "" : ` · ${letters.join(" - ")} ${signed(difference(question), digits)}`}`)));
-    if (overview.has_answers) answersTo(question).then((answers) => part.append(pairedAnswers(answers, pair)), (error) => part.append(problem(error)));
+    if (overview.has_answers) answersTo(question).then((answers) => part.append(pairedAnswers(answers, pair, runs.map((run) => scores[question][run]))), (error) => part.append(problem(error)));
     return part;
   }));
   if (end === questions.length) return;

@@ -150,8 +150,8 @@ function sentenceOf(name, values) {
   return overview.sentences[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
 }
 
-/** A decision in the words of the terminal. */
-function verdictText({ mean: center, n, nUnits, hasClusters, isBinary, differs, nInFamily, ends }, first, second) {
+/** A decision in the words of the terminal; a headline says who is ahead even without a significant difference. */
+function verdictText({ mean: center, n, nUnits, hasClusters, isBinary, differs, nInFamily, ends }, first, second, isHeadline = false) {
   const over = `${counted(n)} ${n === 1 ? WORDS.question : WORDS.questions}${hasClusters ? ` in ${counted(nUnits)} ${nUnits === 1 ? "cluster" : "clusters"}` : ""}`;
   const pair = `${first} - ${second}`;
   let digits = isBinary && ends ? bearingDigits((ends[1] - ends[0]) / 2) : overview.verdict_digits ?? 4;
@@ -161,9 +161,9 @@ function verdictText({ mean: center, n, nUnits, hasClusters, isBinary, differs, 
   const family = nInFamily > 1 ? sentenceOf("family", { n: counted(nInFamily) }) : "";
   const [low, high] = (ends ?? [0, 0]).map((end) => signed(end, digits));
   const interval = ends ? sentenceOf("interval", { level: 95, pair: ` of ${pair}`, family, low, high, over }) : sentenceOf("equal", { over });
-  if (!differs) return sentenceOf("not distinguished", { pair, difference, interval });
-  const better = SIGN * center > 0 ? first : second;
-  return sentenceOf("better", { better, size: figure(Math.abs(center), digits), direction: SIGN > 0 ? "" : overview.sentences.lower, interval });
+  const [better, size] = [SIGN * center > 0 ? first : second, figure(Math.abs(center), digits)];
+  if (!differs) return isHeadline && center ? `No significant difference: ${better} is ${size} ahead, ${interval}` : sentenceOf("not distinguished", { pair, difference, interval });
+  return sentenceOf("better", { better, size, direction: SIGN > 0 ? "" : overview.sentences.lower, interval });
 }
 
 /** Whether all scores of some runs in a metric are 0 or 1, each of one trial; they have Tango's test and Wilson's intervals. */
