@@ -55,7 +55,7 @@ def test_a_pair_shows_the_questions_that_differ_most_and_brushing_chooses_others
     page = tab.page
     title = page.locator("#details-body h3").last
     page.locator(".brushed .only").first.wait_for()
-    assert title.inner_text() == "The 5 questions that differ most"
+    assert title.inner_text() == "2 of the 8 questions fell from A to B. The 5 questions that differ most"
     assert brushed(page)[:2] == ["Q03", "Q06"]
     page.get_by_role("button", name="A better: 2").click()
     assert (title.inner_text(), brushed(page)) == ("A better: 2 questions", ["Q03", "Q06"])
@@ -107,6 +107,9 @@ def test_a_step_of_a_curve_is_brushed_to_see_what_it_lost(open_tab, path):
     page = tab.page
     cell = page.locator('#runs tbody tr:has([title="lab/a/30"]) td[data-column="steps"]')
     assert cell.inner_text().strip() == "30"
+    for step in (30, 20):
+        page.get_by_label(f"Compare lab/a/{step}").check()
+    assert page.evaluate("tickedRuns().map((run) => overview.runs[run].name)") == ["lab/a/20", "lab/a/30"]
     assert "Scores of lab/a by step: 0.5" in cell.locator("svg").get_attribute("aria-label")
     page.get_by_role("link", name="Steps").click()
     curve = page.locator('#sweep .plot[data-metric="score"] svg')
@@ -117,8 +120,8 @@ def test_a_step_of_a_curve_is_brushed_to_see_what_it_lost(open_tab, path):
     assert tab.faults() == []
     last = curve.locator("g path").last.bounding_box()
     drag(page, (last["x"] - 15, last["y"] - 15), (last["x"] + 15, last["y"] + 15))
-    page.get_by_text("A better: 2 questions").wait_for()
-    assert tab.fragment == "tab=sweep&compare=lab/a/20..lab/a/30&brush=:first"
+    page.get_by_text("2 of the 8 questions fell").wait_for()
+    assert tab.fragment == "tab=sweep&compare=lab/a/20..lab/a/30"
     page.go_back()
     multiples.first.locator("a").click()
     page.get_by_text("Chosen: 1 question", exact=True).wait_for()

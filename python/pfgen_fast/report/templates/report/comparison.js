@@ -54,7 +54,7 @@ function meansOf(compared, more) {
   });
   const [score, ...others] = rows;
   const charts = [[score, ...others.filter(({ isLike }) => isLike)], ...others.filter(({ isLike }) => !isLike).map((row) => [row])];
-  return charts.map((ofChart, number) => make("figure", {}, ...(number ? [] : [make("figcaption", {}, "Means with 95 % intervals")]),
+  return charts.map((ofChart, number) => make("figure", {}, make("figcaption", {}, number ? "Means in another unit" : "Means with 95 % intervals"),
     dots(ofChart, { label: `Means of the ${WORDS.runs} with 95 % intervals over ${WORDS.questions}; the table has the same figures`, isStacked: true })));
 }
 
@@ -192,7 +192,9 @@ function brushParts(compared, pair, scores) {
       clear.disabled = Boolean(brushed.isFirst);
       drawAgain(plot);
       const n = `${counted(brushed.questions.length)} ${brushed.questions.length === 1 ? WORDS.question : WORDS.questions}`;
-      title.textContent = brushed.title ? `${brushed.title}: ${n}` : `The ${n} that differ most`;
+      const [from, to] = pair.runs.map(stepOf);
+      const fallen = from?.name === to?.name && from?.step < to?.step ? `${counted(pair.sides.get(":first").questions.length)} of the ${counted(questions.length)} ${WORDS.questions} fell from ${x} to ${y}. ` : "";
+      title.textContent = brushed.title ? `${brushed.title}: ${n}` : `${fallen}The ${n} that differ most`;
       list.replaceChildren();
       showBrushed(list, brushed.questions, pair, scores, 0);
     },

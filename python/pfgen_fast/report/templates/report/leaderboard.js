@@ -155,8 +155,10 @@ table.tBodies[0].addEventListener("click", (event) => {
 
 const compareButton = document.getElementById("compare");
 
+/** The ticked runs: by their scores, or checkpoints by their steps, so that the earliest is A. */
 function tickedRuns() {
-  return rowOf.flatMap((row, number) => row.querySelector(".tick input").checked ? [number] : []);
+  const ticked = rowOf.flatMap((row, number) => row.querySelector(".tick input").checked ? [number] : []);
+  return ticked.every((run) => stepOf(run)) ? ticked.sort((a, b) => stepOf(a).step - stepOf(b).step) : ticked;
 }
 
 table.tBodies[0].addEventListener("change", () => {

@@ -58,11 +58,11 @@ function comparePoints(drawn, at, metric, { x: [left, right], y: [low, high] }) 
   if (!line) return;
   const places = line.runs.flatMap((run, place) => within(run) ? [place] : []);
   const last = Math.max(1, places.at(-1));
-  go(compareChanges(line.runs[Math.min(places[0], last - 1)], line.runs[last], ":first"));
+  go(compareChanges(line.runs[Math.min(places[0], last - 1)], line.runs[last]));
 }
 
-/** The changes of the state that compare two points and show what the first did better, or other questions. */
-function compareChanges(from, to, brush) {
+/** The changes of the state that compare two points and show the questions that differ most, or those of a brush. */
+function compareChanges(from, to, brush = "") {
   return { ...NOTHING_OPEN, compare: [from, to], brush };
 }
 
@@ -76,7 +76,7 @@ function pointChoice({ name, points, lines }) {
   const button = make("button", { type: "button" }, "Compare");
   button.addEventListener("click", () => {
     const [from, to] = lists.map((list) => Number(list.value));
-    if (from !== to) go(compareChanges(from, to, ":first"));
+    if (from !== to) go(compareChanges(from, to));
   });
   return [make("label", {}, "From ", lists[0]), make("label", {}, "to ", lists[1]), button];
 }
