@@ -103,6 +103,12 @@ def test_names_are_beside_the_outer_points_and_rows_say_their_ranges(open_findin
     page = open_finding().page
     names = page.locator(".plot").first.locator(".name").all_text_contents()
     assert set(names) == {"a model", "日本語", "c (x)"}
+    assert page.get_by_text("The lowest and the highest point of each axis").count() == 1
+    points = (
+        "[['low', 0], ['inner', 50], ['middle', 60], ['high', 100]].map(([name, left]) => ({ name, left, top: left }))"
+    )
+    parts = f"nameParts({points}, {{ left: 0, right: 300, top: 0, bottom: 120 }})"
+    assert page.evaluate(f"{parts}.map((part) => part.textContent)") == ["low", "high"]
     row = page.locator("g[role=img][data-run]").first
     assert row.get_attribute("aria-label") == f"{RUNS[0]}: 0.1 (0 to 0.2)"
 
@@ -144,7 +150,7 @@ HOSTILE = ("=1+1", "a|b <i> [x](y)", 'said "no", twice')
 
 
 def hostile_finding():
-    points = Points(np.arange(3.0), np.arange(3.0) ** 2, "x", "y", labels=HOSTILE, runs=HOSTILE)
+    points = Points(np.arange(3.0), np.arange(-1.0, 2.0) ** 2, "x", "y", labels=HOSTILE, runs=HOSTILE)
     rows = tuple((name, 1200 * number or None) for number, name in enumerate(HOSTILE))
     table = finding_table("rows", "The rows", ("run", "answers"), rows)
     return Finding("trial", "Yes.", "All.", (table,), (Picture("points", "Points", Scatter((points,))),), runs=HOSTILE)

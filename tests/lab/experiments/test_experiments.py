@@ -97,6 +97,10 @@ def test_relations_are_those_of_the_means_and_of_the_answers(scored):
         assert pearson == pytest.approx(np.corrcoef(values["fluency"], values["length"])[0, 1])
     assert "the correlations are of only 6 models" in finding.notes[0]
     assert f"fluency and length {table['runs', 'fluency', 'length'][2]:.4f}" in finding.paragraph
+    titles = [picture.chart.panels[2].title for picture in finding.pictures]
+    figures = table["runs", "fluency", "length"][2], table["answers", "fluency", "length"][5]
+    names = ("r", "Spearman's ρ")
+    assert titles == [f"Fluency and length: {name} = {r:.2f}" for name, r in zip(names, figures, strict=True)]
     from_means = relations(scored.chosen(list(range(6))))
     assert from_means.tables[0].rows == finding.tables[0].rows[:6]
     assert [picture.name for picture in from_means.pictures] == ["runs"]

@@ -290,11 +290,9 @@ def _scatters(ours: MetricValues, aligned: Sequence[tuple[Aligned, Sequence[_Row
         is_counted = ~np.isnan(part.theirs) & ~np.isnan(ours.values[best.metric])
         at = np.flatnonzero(is_counted.any(axis=1)).tolist()
         x, y = (_means(values, is_counted)[at] for values in (ours.values[best.metric], part.theirs))
-        title = f"{len(at)} models, Spearman {best.over_models['Spearman'].value:.3f}"
+        rho = best.over_models["Spearman"].value
+        title = f"{best.metric} and {part.name}: Spearman's ρ = {rho:.2f} of {len(at)} models"
         labels = tuple(in_one_line(ours.models[row], 60) for row in at)
         panels.append(Points(x, y, best.metric, part.name, title, labels=labels))
-    return (
-        [Picture("models", "The verdicts against the metric that agrees best", Scatter(tuple(panels)))]
-        if panels
-        else []
-    )
+    about = "The verdicts against the metric that agrees best"
+    return [Picture("models", about, Scatter(tuple(panels)))] if panels else []

@@ -35,7 +35,7 @@ def relations(scored: RunMeans, *, cluster: Cluster = "model", seed: int = 0) ->
     by_runs = {(a, b): correlate(runs.means[a], runs.means[b], clusters=clusters.numbers) for a, b in over_runs}
     notes += clusters.warnings("runs")
     rows = [(("runs", *pair, len(runs.names), clusters.n), by_name) for pair, by_name in by_runs.items()]
-    panels = (runs.points(*pair, title=f"Pearson {by_name['Pearson'].value:.3f}") for pair, by_name in by_runs.items())
+    panels = (runs.points(*pair, title=_title(pair, "r", by_name["Pearson"])) for pair, by_name in by_runs.items())
     pictures = [Picture("runs", "Every run: one score against the other", Scatter(tuple(panels)))]
     over_all = f"Pearson's correlations between the means of {clusters.counted('runs')}: {_listed(by_runs, 'Pearson')}."
     n_answers = ""
@@ -131,12 +131,15 @@ def _moved(value: float, around: Correlation | None) -> Correlation:
 
 def _answer(runs: RunMeans, by_runs: _Found) -> str:
     by_value = sorted(((by_name["Pearson"], pair) for pair, by_name in by_runs.items()), key=lambda end: end[0].value)
-    ends = (by_value[0], by_value[-1])
-    lowest, highest = (f"{a} and {b}, {with_interval(r)}" for r, (a, b) in ends)
+    lowest, highest = (f"{a} and {b}, {with_interval(r)}" for r, (a, b) in (by_value[0], by_value[-1]))
     over = f"Over the {len(runs.names)} runs, Pearson's correlation"
     if len(by_runs) == 1:
         return f"{over} is that of {highest}."
     return f"{over} is highest between {highest}, and lowest between {lowest}."
+
+
+def _title(pair: _Pair, name: str, correlation: Correlation) -> str:
+    return f"{pair[0].capitalize()} and {pair[1]}: {name} = {correlation.value:.2f}"
 
 
 def _listed(by_pair: _Found, coefficient: str) -> str:
@@ -148,7 +151,9 @@ def _answers_chart(answer_scores: Mapping[str, Floats], by_pair: _Found) -> Dens
     shown = {**answer_scores, "length": np.minimum(answer_scores["length"], _LONGEST_SHOWN)}
     labels = {"length": f"length (longer ones at {_LONGEST_SHOWN:g})"}
     panels = (
-        Points(shown[a], shown[b], labels.get(a, a), labels.get(b, b), f"Spearman {values['Spearman'].value:.3f}")
+        Points(
+            shown[a], shown[b], labels.get(a, a), labels.get(b, b), _title((a, b), "Spearman's ρ", values["Spearman"])
+        )
         for (a, b), values in by_pair.items()
     )
     return Density(tuple(panels), unit="answers")

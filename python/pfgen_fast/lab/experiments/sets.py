@@ -86,7 +86,7 @@ def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
         runs.points(
             *(_WITH.format(name) for name in pair),
             has_diagonal=True,
-            title=f"{len(runs.names)} runs, r = {by_name['Pearson'].value:.5f}",
+            title=f"{' and '.join(pair)}: r = {by_name['Pearson'].value:.5f}",
         )
         for pair, by_name in pairs.items()
     )

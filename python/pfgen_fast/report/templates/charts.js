@@ -116,24 +116,21 @@ function seriesParts({ points, color, dash, symbol, size, hasBand, boxes }, up, 
   return parts;
 }
 
-const MOST_NAMES = 24;
-
-/** The names of the points that are farthest from the middle, where a name covers neither a point nor another name. */
+/** The names of the lowest and the highest point of both axes, where a name covers neither a point nor another name. */
 function nameParts(points, { left, right, top, bottom }) {
-  const center = ["left", "top"].map((side) => points.reduce((sum, point) => sum + point[side], 0) / points.length);
-  const distance = (point) => Math.hypot((point.left - center[0]) / (right - left), (point.top - center[1]) / (bottom - top));
+  const ends = ["left", "top"].flatMap((side) => { const inOrder = points.toSorted((a, b) => a[side] - b[side]); return [inOrder[0], inOrder.at(-1)]; });
   const taken = points.map((point) => [point.left - 4, point.left + 4, point.top]);
-  const parts = [];
-  for (const point of points.toSorted((a, b) => distance(b) - distance(a))) {
-    if (!point.name || parts.length === MOST_NAMES) continue;
+  return [...new Set(ends)].filter((point) => point?.name).flatMap((point) => {
     const width = 6.5 * lettersOf(point.name);
-    const begin = [point.left + 8, point.left - 8 - width].find((x) => x > left && x + width < right && taken.every(([from, to, y]) => to < x || from > x + width || Math.abs(y - point.top) > 12));
-    if (begin === undefined) continue;
-    taken.push([begin, begin + width, point.top]);
-    const look = begin > point.left ? { x: begin } : { x: begin + width, "text-anchor": "end" };
-    parts.push(svg("text", { class: "value name", y: point.top + 4, ...look }, point.name));
-  }
-  return parts;
+    const middle = Math.max(left, Math.min(point.left - width / 2, right - width));
+    const begins = [["middle", middle, width / 2], ["start", point.left + 8, 0], ["end", point.left - 8 - width, width]];
+    const places = [0, -14, 14, -28, 28].flatMap((lift) => begins.map((begin) => [...begin, point.top + lift]));
+    const place = places.find(([, x, , y]) => x >= left && x + width <= right && y > top - 8 && y < bottom && taken.every(([from, to, other]) => to < x || from > x + width || Math.abs(y - other) > 12));
+    if (!place) return [];
+    const [anchor, x, shift, y] = place;
+    taken.push([x, x + width, y]);
+    return [svg("text", { class: "value name", x: x + shift, y: y + 4, "text-anchor": anchor }, point.name)];
+  });
 }
 
 /** The width of a text in letters of Latin script. */

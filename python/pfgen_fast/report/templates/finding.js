@@ -28,10 +28,13 @@ function points({ x, y, x_label, y_label, labels, runs }) {
 }
 
 const KINDS = {
-  Scatter: ({ panels }, title) => [manyPlots(panels.map((panel) => plotOf(panel.title || title, (plot) => drawChart(plot, {
-    label: `Scatter plot: ${panel.title || title}`, x: { title: panel.x_label }, y: { title: panel.y_label }, hasDiagonal: panel.has_diagonal,
-    series: [{ points: points(panel), symbol: "circle", color: LOOKS[0].color, size: 5, hasNames: true }],
-  }))))],
+  Scatter: ({ panels }, title) => [
+    manyPlots(panels.map((panel) => plotOf(panel.title || title, (plot) => drawChart(plot, {
+      label: `Scatter plot: ${panel.title || title}`, x: { title: panel.x_label }, y: { title: panel.y_label }, hasDiagonal: panel.has_diagonal,
+      series: [{ points: points(panel), symbol: "circle", color: LOOKS[0].color, size: 5, hasNames: true }],
+    })))),
+    ...(panels.some(({ labels }) => labels.length) ? [make("p", { className: "quiet" }, "The lowest and the highest point of each axis have their names beside them, where there is room. Hover over a point to see its name.")] : []),
+  ],
   Density: ({ panels, unit }, title) => [manyPlots(panels.map((panel) => plotOf(panel.title || title, (plot) => {
     const most = Math.log(Math.max(...panel.counts) + 1);
     const all = points(panel).map((point, place) => ({ ...point, text: [`${counted(panel.counts[place])} ${unit}`, ...point.text] }));
