@@ -230,6 +230,9 @@ def test_what_the_evaluator_does_not_notice_is_seen_without_a_click_or_scrolling
     assert is_in_view(page, row) or size[0] == 390
     assert row.locator("td").all_inner_texts() == ["20 %", "20 %", "never", "20 %"]
     assert row.locator(".fault").all_inner_texts() == ["never"]
+    if size[0] == 1400:  # bars, from 20 to 100 %, end at the tick of 100 %
+        tick, bar = page.locator(".ticks text").nth(2).bounding_box(), row.locator("rect").first.bounding_box()
+        assert bar["x"] + bar["width"] == pytest.approx(tick["x"] + tick["width"] / 2, abs=1)
     assert is_in_view(page, page.locator(".example .compared")) or size[0] == 390
 
 

@@ -46,8 +46,7 @@ def _scatter(chart: chart_data.Scatter) -> Any:
     figure, panels = _grid(len(chart.panels), *((8, 6) if is_alone else (5.8, 5)))
     for axes, points in zip(panels, chart.panels, strict=True):
         # The thin white edge keeps points apart where there are many.
-        look_of_points = {"markersize": 6, "markeredgecolor": "white", "markeredgewidth": 0.4}
-        axes.plot(points.x, points.y, "o", **look_of_points)
+        axes.plot(points.x, points.y, "o", markersize=6, markeredgecolor="white", markeredgewidth=0.4)
         axes.margins(0.12)
         if points.has_diagonal:
             _draw_diagonal(axes)
@@ -273,9 +272,10 @@ def _draw_thresholds(axes: Any, places: Sequence[_Place], ticks: Sequence[tuple[
             low, high = cell.tested
             for start, fill in ((low, FAULT if cell.is_fault else UNDEFINED), (cell.start, DIVERGING[7])):
                 if start is not None:
-                    axes.barh(middle, (high - start + 0.06) * length, 0.5, begin + start * length, color=fill)
+                    wide = max(high - start, 0.03)  # of one degree, a mark at its place
+                    axes.barh(middle, wide * length, 0.5, begin + (start + high - wide) / 2 * length, color=fill)
     for column, (start, name) in product(range(len({int(place.x) for place in places})), ticks):
-        x = column + (0.4 + 0.52 * (start + 0.03)) * (1 - _GAP)
+        x = column + (0.4 + 0.52 * start) * (1 - _GAP)
         axes.text(x, 0.75, name, ha="center", va="center", fontsize=6, color=QUIET)
 
 

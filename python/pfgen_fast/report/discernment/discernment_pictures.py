@@ -116,8 +116,7 @@ def _lightest(results: Sequence[Result]) -> chart_data.Thresholds:
     lines = {kind: CellRow(_with_degrees(having(rows, kind=kind)), tuple((cell,) for cell in cells))
              for kind, cells in by_kind.items()}  # fmt: skip
     levels = {row["kind"]: row["level"] for row in rows}
-    looks = {"holds", "tested"}
-    looks |= {"fault" if cell.is_fault else cell.text for cells in by_kind.values() for cell in cells}
+    looks = {"holds", "tested", *("fault" if cell.is_fault else cell.text for row in by_kind.values() for cell in row)}
     groups = {level: tuple(line for kind, line in lines.items() if levels[kind] == level) for level in LEVELS}
     return chart_data.Thresholds(
         tuple(columns),
@@ -203,9 +202,8 @@ def _panels(curves: Sequence[Curve], metrics: Sequence[str]) -> chart_data.LineP
         # A metric without a curve here still has its place, so that its colour is its own.
         lines = [chart_data.Line(name, _NOTHING, _NOTHING) for name in metrics]
         for name, curve in by_metric.items():
-            lines[metrics.index(name)] = chart_data.Line(
-                name, curve.permille, curve.mean, curve.mean_low, curve.mean_high
-            )
+            place = metrics.index(name)
+            lines[place] = chart_data.Line(name, curve.permille, curve.mean, curve.mean_low, curve.mean_high)
         first = next(iter(by_metric.values()))
         # Degrees that are no rates are numbered, and have names.
         ticks = first.names if np.array_equal(first.permille, np.arange(len(first.names))) else ()
