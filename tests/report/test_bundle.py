@@ -125,6 +125,27 @@ def test_only_an_earlier_site_is_replaced_and_what_it_no_longer_has_is_removed(b
         site(tmp_path / "site").write()
 
 
+def test_each_suite_has_its_page_of_runs_and_paths_that_show_nothing_are_named(tmp_path, mini):
+    half = mini.only(limit=3)
+    for name, suite in {"a": mini, "b": mini, "c": half}.items():
+        write_whole(tmp_path / "result" / name / "result.json", json.dumps(made_result(suite)).encode())
+    own_suite_in(tmp_path / "own")
+    write_whole(tmp_path / "people/plan.json", b"{}")
+    (tmp_path / "empty").mkdir()
+    named = []
+    paths = [str(tmp_path / name) for name in ("result", "own", "people", "empty")]
+    site = Site(
+        paths, tmp_path / "site", named.append, lambda path: half if path.parent.name == "c" else mini, pytest.fail
+    )
+    site.write()
+    pages = pages_of(site)
+    (other,) = pages.keys() - {"index.html", "runs/index.html"}
+    assert ["report: 2 runs" in pages["runs/index.html"], "report: 1 run" in pages[other]] == [True, True]
+    expected = ("judgements of answers", "exports of its annotators", "files that 'pfgen-fast score' wrote")
+    for fault, text in zip(named, expected, strict=True):
+        assert f"nothing in it can be shown; expected {text}" in str(fault)
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [1400, 390])
 def test_start_page_and_sections_have_no_faults(bundle, open_tab, width):

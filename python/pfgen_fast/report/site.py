@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
@@ -49,6 +50,8 @@ SECTIONS = ("Runs", "Scores", "Checklists", "Discernment", "Experiments", "Suite
 """The sections of a site; the pages of each are in a directory of its name in lower case."""
 
 _NAMES = {"result.json": "result", "plan.json": "plan", "checklists.json": "suite"}
+_NEEDS = {"suite": "judgements of answers to its checklists", "plan": "exports of its annotators"}
+_SHOWN = "files that 'pfgen-fast score' wrote, tables of scores, judgements with their suite, or finished pages"
 _ENDS = {".html": "page", ".jsonl": "export", ".csv": "table", ".tsv": "table", ".parquet": "table"}
 _MAX_FILES = 200_000
 _FILE = re.compile(r"/(?:[a-z]+/)?(?:[\w-]+\.html|data/[a-z]+-[0-9a-f]{16}\.js)", re.ASCII)
@@ -73,13 +76,12 @@ class Site:
     paths: Sequence[str]  # files or directories
     folder: Path  # directory for the site
     on_problem: Callable[[PfgenError], None]  # called once with each error of a part, which is then left out
-    suite_of: Callable[[Sequence[Path]], Suite]  # returns the suite of results
+    suite_of: Callable[[Path], Suite]  # returns the suite of a result
     read_scores: Callable[[Sequence[str]], ItemScores]  # reads a table of scores
     metric: str | None = None  # metric that ranks the models of tables
     is_live: bool = False
     problems: set[str] = field(default_factory=set, init=False)
-    _suite: Suite | None = field(default=None, init=False)
-    _read: dict[Path, tuple[_Stamp, ReportRun | None]] = field(default_factory=dict, init=False)
+    _read: dict[Path, tuple[_Stamp, tuple[ReportRun, Suite] | None]] = field(default_factory=dict, init=False)
     _seen: dict[Path, _Stamp] = field(default_factory=dict, init=False)
     _written: dict[Path, _Stamp] = field(default_factory=dict, init=False)
 
@@ -97,12 +99,27 @@ class Site:
         self._written = self._seen
         with publishing(self.folder) as work:
             times: dict[Path, int] = {}
+            shown: set[Path] = set()
             for write in (self._runs, self._scores, self._checklists, self._progress, self._finished):
                 with self._leaving_out():
                     for page, files in write(sources, work, track):
                         times[page] = max(self._seen[file][0] for file in files)
+                        shown.update(files)
+            self._name_unshown(sources, shown)
             self._finish(work, times)
         return len(times)
+
+    def _name_unshown(self, sources: _Sources, shown: set[Path]) -> None:
+        """Names each path of which nothing is shown, and what is missing, unless the fault of a file has been named."""
+        kinds = defaultdict[Path, set[str]](set)
+        for kind, files in {**sources, "shown": shown}.items():
+            for place in (place for file in files if kind != "export" for place in (file, *file.parents)):
+                kinds[place].add(kind)
+        for path in self.paths:
+            held = {kind for place in expand(path) for kind in kinds[place]}
+            missing = [need for kind, need in _NEEDS.items() if kind in held]
+            if "shown" not in held and (missing or not held):
+                self._on_fault(f"{path}: nothing in it can be shown; expected {' and '.join(missing) or _SHOWN}")
 
     def write_if_changed(self) -> None:
         """Writes the site if something has changed since it was written, but not since the last call."""
@@ -147,28 +164,30 @@ class Site:
                         if kind and not path.is_symlink() and (kind != "table" or _has_scores(path)):
                             sources[kind][path] = _stamp(path)
         if not sources.keys() - {"export"}:
-            raise TrialsError(
-                f"{few_names(self.paths)}: no result.json found, which 'pfgen-fast score' writes, and nothing else to "
-                "show; expected runs, tables of scores, judgements or finished pages"
-            )
+            raise TrialsError(f"{few_names(self.paths)}: no result.json found, and nothing else; expected {_SHOWN}")
         self._seen = {path: stamp for files in sources.values() for path, stamp in files.items()}
         return sources
 
     def _runs(self, sources: _Sources, work: Path, track: Track[Any]) -> _Pages:
         if results := sources["result"]:
-            suite = self._suite = self._suite or self.suite_of([*results])
             known = track(results.items(), len(results), "results")
-            self._read = {path: self._read_again(path, stamp, suite) for path, stamp in known}
-            runs = [(path, run) for path, (_, run) in self._read.items() if run is not None]
-            write_report(with_intervals(runs, suite), suite, work / "runs", track=track, is_live=self.is_live)
-            yield work / "runs" / PAGE, [*results]
+            self._read = {path: self._read_again(path, stamp) for path, stamp in known}
+        by_suite = defaultdict[Suite, list[tuple[Path, ReportRun]]](list)
+        for path, run, suite in ((path, *read) for path, (_, read) in self._read.items() if read and path in results):
+            by_suite[suite].append((path, run))
+        for suite, runs in sorted(by_suite.items(), key=lambda own: -len(own[1])):
+            with self._leaving_out():
+                folder = work / "runs"
+                output = _unused(folder, Path(suite.name).name) if folder.exists() else folder
+                write_report(with_intervals(runs, suite), suite, output, track=track, is_live=self.is_live)
+                yield output if output != folder else folder / PAGE, [path for path, _ in runs]
 
-    def _read_again(self, path: Path, stamp: _Stamp, suite: Suite) -> tuple[_Stamp, ReportRun | None]:
+    def _read_again(self, path: Path, stamp: _Stamp) -> tuple[_Stamp, tuple[ReportRun, Suite] | None]:
         known = self._read.get(path)
         if known and known[0] == stamp:
             return known
         with self._leaving_out():
-            return stamp, read_run(path, suite)
+            return stamp, (read_run(path, suite := self.suite_of(path)), suite)
         return stamp, None
 
     def _scores(self, sources: _Sources, work: Path, track: Track[Any]) -> _Pages:
@@ -181,14 +200,16 @@ class Site:
     def _checklists(self, sources: _Sources, work: Path, track: Track[Any]) -> _Pages:
         runs = open_runs(path.parent for path in sources["judgement"])
         suites: list[Path | str] = [*(path.parent for path in sources["suite"]), *packaged_suites()]
-        for suite in map(ChecklistSuite.load, suites if runs else ()):
+        for source in suites if runs else ():
+            suite = ChecklistSuite.load(source)
             if judged := [run for run in runs if _is_of(run, suite)]:
                 runs = [run for run in runs if run not in judged]
                 scores = score_judged_runs(suite, judged, on_fault=self._on_fault)
                 folder = work / "checklists"
                 output = _unused(folder, suite.name) if folder.exists() else folder
                 page, _ = write_checklists(scores, judged, output, on_fault=self._on_fault)
-                yield page, [run.judgements_path for run in judged if run.judgements_path]
+                own = [path for path in sources["suite"] if path.parent == source]
+                yield page, [*own, *(run.judgements_path for run in judged if run.judgements_path)]
         if runs:
             names = few_names([str(run.folder) for run in runs])
             raise ChecklistError(f"{names}: judgements without their suite; expected its directory below the paths")
@@ -241,15 +262,8 @@ class Site:
         for page, section in own.items():
             address = page.relative_to(work).as_posix()
             addresses[section] = f"{PAGE}#of-{section.lower()}" if section in addresses else address
-        cards = [
-            (
-                own[page],
-                page.relative_to(work),
-                page_head(page),
-                datetime.fromtimestamp(times[page] / 1e9, timezone.utc),
-            )
-            for page in pages
-        ]
+        at = partial(datetime.fromtimestamp, tz=timezone.utc)
+        cards = [(own[page], page.relative_to(work), page_head(page), at(times[page] / 1e9)) for page in pages]
         text = page_text(
             "site.html.jinja",
             section="",

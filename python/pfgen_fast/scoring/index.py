@@ -12,14 +12,7 @@ from ..base.errors import IndexFormatError, PfgenError, SuiteError
 from ..base.file_reading import OWN_FILE, ForeignFileError
 from ..base.file_writing import writing_whole
 from ..base.native import ForkSafeLock, _core
-from ..suite.compiled import (
-    CompiledSuite,
-    SuiteIndex,
-    building,
-    cached_path,
-    describe_questions,
-    warn_once,
-)
+from ..suite.compiled import CompiledSuite, SuiteIndex, building, cached_path, describe_questions, warn_once
 from ..suite.questions import Question
 from ..suite.rules import Profile
 from ..suite.suite import Suite

@@ -150,13 +150,14 @@ class Report:
 
     def _site(self, folder: Path, *, is_live: bool = False) -> Site:
         from ...report.site import Site
-        from ...runs.checkout import suite_of_all
+        from ...runs.checkout import suite_of
 
+        suite = given_suite(self.suite)
         return Site(
             self.paths,
             folder,
             on_problem=lambda problem: warn(str(problem)),
-            suite_of=lambda results: suite_of_all([path.parent for path in results], given_suite(self.suite)),
+            suite_of=lambda result: suite_of(result.parent, suite),
             read_scores=lambda paths: self.tables.read(paths, quiet=self.quiet),
             metric=self.metric,
             is_live=is_live,

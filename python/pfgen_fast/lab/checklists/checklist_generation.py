@@ -27,15 +27,7 @@ from ...generation.prompts import Prompt, Request, Sampling, sampling_seed
 from ...generation.protocol import RawReply
 from ...generation.setting import Reasoning
 from ...scoring.reply_text import DividedReply
-from .checklist_runs import (
-    ANSWERS_FILE,
-    CONFIG_FILE,
-    Answer,
-    answer_row,
-    read_answers,
-    read_config,
-    shown_key,
-)
+from .checklist_runs import ANSWERS_FILE, CONFIG_FILE, Answer, answer_row, read_answers, read_config, shown_key
 from .checklist_suite import ChecklistSuite, keys_in_order
 from .line_files import data_file
 from .tasks import AnswerKey, ChecklistTask, check_instructions
