@@ -313,6 +313,7 @@ def test_questions_are_ordered_by_difficulty_and_colours_may_be_relative(open_ta
     page.locator('[data-filter="colours"]').select_option("median")
     assert tab.fragment == "tab=heat-map&order=number&colours=median"
     page.locator("#heat-legend", has_text="-").wait_for()
+    assert page.evaluate("titledMap().firstChild.textContent") == "Scores of questions by run, by number"
 
 
 def test_a_heat_map_of_many_runs_has_them_down_and_draws_only_what_is_near_the_view(open_tab, made_page):
@@ -385,6 +386,10 @@ def test_the_leaderboard_is_printed_whole_and_an_open_run_once_with_its_tints(op
     page = tab.page
     page.wait_for_selector("#details-body .of-questions")
     assert tab.n_printed() <= 2
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#details-body .answer").count() == 3  # its worst ones
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("#details-body .answer").count() == 0
     page.locator("#details-body .of-questions tbody button").first.click()
     page.wait_for_selector("#details-body .answer")
     page.keyboard.press("Tab")

@@ -214,8 +214,12 @@ function letterWidth() {
   return width;
 }
 
+function scaleEnds() {
+  return isByMedian() ? [-1, 1].map((side) => signed(SIGN * side * WIDEST, CELL_DIGITS[0])) : [figure(LOWEST, LOWEST ? CELL_DIGITS[0] : 0), figure(BEST, CELL_DIGITS[0])];
+}
+
 function showLegend() {
-  const ends = isByMedian() ? [-1, 1].map((side) => signed(SIGN * side * WIDEST, CELL_DIGITS[0])) : [figure(LOWEST, LOWEST ? CELL_DIGITS[0] : 0), figure(BEST, CELL_DIGITS[0])];
+  const ends = scaleEnds();
   const swatches = Array.from({ length: N_LEVELS }, (_, level) => make("i", { className: levelClass(level) }));
   document.getElementById("heat-legend").replaceChildren(ends[0], " ", ...swatches, " ", ends[1]);
 }
@@ -230,8 +234,7 @@ function saveScores() {
 }
 
 /** The rows of the map from one to another as one SVG, with their names. */
-function namedRows(first = 0, end = map.rows) {
-  const { down, across, left, top, cell, columns, isTurned } = map;
+function namedRows(first = 0, end = map.rows, { down, across, left, top, cell, columns, isTurned } = map) {
   const [width, height] = [left + columns * cell, top + (end - first) * ROW];
   const field = cells(first, 0, end - first, columns);
   field.setAttribute("x", left);
@@ -241,6 +244,22 @@ function namedRows(first = 0, end = map.rows) {
     ...down.numbers.slice(first, end).map((number, row) => name(shortened(down.name(number), Math.floor(left / 6.5)), 0, top + row * ROW + 14)),
     ...across.numbers.map((number, column) => name(across.short(number), left + (column + (isTurned ? 0.5 : 0)) * cell + (isTurned ? 4 : 2), top - 5, isTurned ? " rotate(-90)" : "")),
     field);
+}
+
+/** The whole map with the whole names of runs, below its title and the scale of its colours. */
+function titledMap() {
+  const whole = (axis) => axis.part === "run" ? { ...axis, short: axis.name } : axis;
+  const [down, across] = [whole(map.down), whole(map.across)];
+  const room = (axis, usual) => axis.part === "run" ? Math.max(usual, ...axis.numbers.map((number) => 7 * lettersOf(axis.name(number)) + 12)) : usual;
+  const rows = namedRows(0, map.rows, { ...map, down, across, left: room(down, map.left), top: map.isTurned ? room(across, map.top) : map.top });
+  const [order, colours] = [...document.querySelectorAll("#heat-map :is([data-filter='order'], [data-filter='colours'])")].map((list) => list.selectedOptions[0].text);
+  const [from, to] = scaleEnds();
+  const [width, height] = [Math.max(480, rows.width.baseVal.value), rows.height.baseVal.value + 3 * ROW];
+  rows.setAttribute("y", 3 * ROW);
+  return svg("svg", { class: "heat-cells", "font-size": 12, width, height, viewBox: `0 0 ${width} ${height}` },
+    svg("text", { x: 4, y: 17, "font-size": 15, "font-weight": 600 }, `Scores of ${WORDS.questions} by ${WORDS.run}, ${order}`),
+    ...Array.from({ length: N_LEVELS }, (_, level) => svg("path", { class: levelClass(level), d: `M${4 + 17 * level} 27h16v14h-16z` })),
+    svg("text", { x: 12 + 17 * N_LEVELS, y: 38 }, `${colours}: ${from} to ${to}`), rows);
 }
 
 // Paper has the first rows, some on each page.
@@ -316,7 +335,7 @@ function gridRow(row, column) {
 
 heat.addEventListener("scroll", () => { if (map) showTiles(); });
 drawWhenSeen(heat, () => drawHeatMap(heat, chosenRuns()));
-document.querySelector("#heat-map .tools").append(saveButtons(`Scores of ${WORDS.questions} by ${WORDS.run}`, { CSV: saveScores, ...pictureForms(() => namedRows(), "scores") }));
+document.querySelector("#heat-map .tools").append(saveButtons(`Scores of ${WORDS.questions} by ${WORDS.run}`, { CSV: saveScores, ...pictureForms(titledMap, "scores") }));
 whenChanged((before) => {
   if (before && ["order", "colours", "runs", ...QUESTION_FILTERS].some((name) => before.filters.get(name) !== state.filters.get(name))) drawSoon();
 });

@@ -18,6 +18,8 @@ function runContent(number, more) {
     content: overview.has_answers ? async (question) => ownSamples(await answersTo(question), number, question) : null,
   });
   const folded = (title, ...content) => make("details", { className: "folded" }, make("summary", {}, title), ...content);
+  paper = { number, nodes: [] };
+  if (overview.has_answers) worstAnswers(number).then((nodes) => { if (paper.number === number) paper.nodes = nodes; });
   shownDiagnosis = overview.causes ? diagnosisParts(number, more) : null;
   return [
     ...standing(number),
@@ -36,6 +38,25 @@ function runContent(number, more) {
       ...(run.link ? [make("p", {}, make("a", { href: run.link }, "Folder of the run"))] : []))]),
   ];
 }
+
+// ---- Paper, which has the worst answers in place of links to answers
+
+let paper = { number: null, nodes: [] };
+
+/** The worst answer to each of the questions that the run loses most on. */
+async function worstAnswers(number) {
+  const questions = placesInOrder(overview.questions.map((_, question) => distanceTo(number)(question)), SIGN)
+    .filter((question) => distanceTo(number)(question) !== null).slice(0, N_NAMED_QUESTIONS);
+  const answered = await Promise.all(questions.map(async (question) => {
+    const { id, text } = overview.questions[question];
+    const [, worst] = ownSamples(await answersTo(question), number, question);
+    return [make("h3", {}, `${id} `, make("bdi", {}, text)), worst];
+  }));
+  return [make("h2", {}, `The worst answers to the ${WORDS.questions} that it loses most on`), ...answered.flat()];
+}
+
+addEventListener("beforeprint", () => { if (askedView()?.name === "run") dialogBody.append(...paper.nodes); });
+addEventListener("afterprint", () => { for (const node of paper.nodes) node.remove(); });
 
 // ---- The diagnosis
 

@@ -17,16 +17,25 @@ const subjects = (() => {
   return [...all.filter(([, questions]) => !isSmall(questions)), ["other", small.flatMap(([, questions]) => questions)]];
 })();
 
+/** The name of a run, whose organisation a narrow screen leaves out. */
+function nameLink({ name, title, rest }, run) {
+  const [, organisation, model] = title.match(/^([^/]*\/(?=.))?(.*)$/s);
+  return make("a", { href: addressOf({ ...NOTHING_OPEN, run }), title: name },
+    make("span", { className: "long" }, organisation ?? ""), model, make("span", { className: "long quiet" }, rest && `/${rest}`));
+}
+
 async function drawSubjects(element, shown) {
   const { average } = await figures();
   const heads = [WORDS.Run, ...subjects.map(([name, questions]) => `${name} (${counted(questions.length)})`)];
-  const lines = shown.map((run) => [make("a", { href: addressOf({ ...NOTHING_OPEN, run }) }, overview.runs[run].name), ...subjects.map(([, questions]) => {
+  const lines = shown.map((run) => [nameLink(overview.runs[run], run), ...subjects.map(([, questions]) => {
     const interval = ownInterval(run, "average", average, questions);
     if (isSmall(questions)) return make("span", { className: "quiet" }, figure(interval.mean, 2));
     const digits = interval.ends ? bearingDigits((interval.ends[1] - interval.ends[0]) / 2) : overview.digits;
     return `${figure(interval.mean, digits)} ${spreadText(interval, digits)}`;
   })]);
-  element.replaceChildren(figuresTable(heads, lines, `Table of scores by ${WORDS.subject}`));
+  const table = figuresTable(heads, lines, `Table of scores by ${WORDS.subject}`);
+  for (const { title, parentElement } of table.querySelectorAll("th bdi > a")) parentElement.parentElement.dataset.saved = title;
+  element.replaceChildren(table);
 }
 
 if (subjects.length) {
