@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from filelock import FileLock
 
 _BY_UMASK = -1  # the default of filelock
-
-
 _FILES = (".csv", ".htm", ".html", ".json", ".jsonl", ".md", ".parquet", ".pdf", ".png", ".svg", ".txt", ".xml", ".zip")
 
 

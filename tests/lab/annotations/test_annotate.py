@@ -101,6 +101,17 @@ def test_a_guideline_of_the_suite_is_shown_before_ours(call: Any, runs: Path, tm
         assert text in (tmp_path / f"people{number}" / "pages" / "a1.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(("ask", "heads"), [("marks", {"Verdicts", "Overall mark"}), ("pairs", {"Two answers"})])
+def test_a_guideline_has_only_the_sections_of_its_question(
+    call: Any, runs: Path, tmp_path: Path, ask: str, heads: set[str]
+) -> None:
+    suite = written(SUITE, tmp_path / "suite")
+    assert call("annotate", suite, runs, "--ask", ask, "-o", tmp_path / "people")[0] == 0
+    page = (tmp_path / "people/pages/a1.html").read_text(encoding="utf-8")
+    sections = {"Verdicts", "Overall mark", "Two answers", "Verdicts of a judge"}
+    assert {name for name in sections if f"# {name}\\n" in page} == heads
+
+
 def test_experts_vote_on_all_kinds_of_damage_and_the_survey_is_read(call: Any, tmp_path: Path) -> None:
     code, printed, _ = call("annotate", "--ask", "votes", "--annotators", "2", "--language", "ja", "-o", tmp_path / "v")
     assert (code, printed.split(":")[0]) == (0, "69 items for 2 annotators, 69 of them for all")

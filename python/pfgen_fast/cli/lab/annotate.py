@@ -88,4 +88,4 @@ class Annotate:
         from ...lab.checklists.people_items import asked_of, items_of
 
         suite = ChecklistSuite.load(self.suite)
-        return asked_of(suite), items_of(asks, suite, open_runs(self.runs), reference=self.reference)
+        return asked_of(suite, asks), items_of(asks, suite, open_runs(self.runs), reference=self.reference)

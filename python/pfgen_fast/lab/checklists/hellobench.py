@@ -27,7 +27,6 @@ from typing import Any
 
 from ...base.errors import ChecklistError
 from ...base.file_reading import read_text
-from ...base.file_writing import check_folder
 from ...base.untrusted_json import Fault, any_object, checked, entries, items, member, number, unexpected
 from ...base.untrusted_text import in_one_line
 from .checklist_runs import REPLIES_FILE, Answer, shown_key, write_run
@@ -242,7 +241,6 @@ def import_runs(folder: str | Path, suite: ChecklistSuite, output: Path) -> Iter
             f"{folder}: no answers or judgements of HelloBench; expected results/judgements/EXPERIMENT/MODEL/"
             f"AREA{_RESULTS}"
         )
-    check_folder(output)
     for key, paths in sorted(models.items()):
         problems: list[str] = []
         try:

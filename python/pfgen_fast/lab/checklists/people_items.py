@@ -5,6 +5,7 @@ Items are about tasks without a wanted length whose whole instruction the suite 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -128,15 +129,19 @@ _LEVELS: Mapping[str, Mapping[float, str]] = {
 """The texts of the usual levels; other levels have only their number."""
 
 
-def asked_of(suite: ChecklistSuite) -> Asked:
-    """What annotators are asked, with the guideline of the suite or the packaged one."""
+def asked_of(suite: ChecklistSuite, asks: Sequence[str]) -> Asked:
+    """What annotators are asked, with the guideline of the suite or our own one, without sections `{of other asks}`."""
     language = suite.language if suite.language in _LEVELS else "en"
     own = suite.folder and suite.folder / GUIDELINE_FILE
     return Asked(
         suite.name,
         questions_sha256(suite),
         language,
-        guideline_text(language, own if own is not None and own.exists() else None),
+        re.sub(
+            r"(?ms)^(# [^\n]*) \{(\w+)\}(\n.*?)(?=^# |\Z)",
+            lambda section: section[1] + section[3] if section[2] in asks else "",
+            guideline_text(language, own if own is not None and own.exists() else None),
+        ),
         [{"value": level, "text": _LEVELS[language].get(level, "")} for level in suite.levels],
         suite.language,
     )

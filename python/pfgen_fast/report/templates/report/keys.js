@@ -16,7 +16,8 @@ function moveInTable(by) {
 
 // Esc in the search empties it, and a second time leaves it.
 search.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !search.value) return;
+  if (event.key !== "Escape") return;
+  if (!search.value) return search.blur();
   event.preventDefault();
   if (shownTab() === "answers") leaveAnswers();
   else go({ search: "" });
