@@ -234,7 +234,7 @@ function drawPair(element, { runs: [a, b], letters, looks, questions, better }, 
     const own = questions.filter((question) => better(question) === side && chosen.has(question) === isChosen);
     return { symbol: look.symbol, color: isChosen || !chosen.size ? look.color : `${look.color}55`, size: isChosen ? 7 : 5, points: own.map(point) };
   }));
-  const axis = (place) => ({ title: `${letters[place]}: ${shortened(overview.runs[[a, b][place]].name, 40)}` });
+  const axis = (place) => ({ title: `${letters[place]}: ${overview.runs[[a, b][place]].name.replace(/^.+(?=.{39}$)/u, "…")}` });  // names mostly differ at their ends
   drawChart(element, {
     label: `Scatter plot of ${counted(questions.length)} ${WORDS.questions}: ${letters[0]} against ${letters[1]}. The table has the same figures.`,
     x: axis(0), y: axis(1), series, hasDiagonal: true, brush: brushed.area,
