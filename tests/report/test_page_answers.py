@@ -256,6 +256,15 @@ def test_the_search_finds_answers_by_run_and_question(open_tab, made_page, mini)
         assert list(actual.values()) == list(expected.values())
 
 
+def test_a_sentence_names_the_questions_that_separate_the_runs_best_and_least(open_tab, made_page, mini):
+    runs = [varied(mini, f"run {number}", number) for number in range(6)]
+    page = open_tab(made_page(runs), "#/tab=questions").page
+    page.locator('#questions-table [aria-label="Discrimination"]').click()
+    ids = page.locator("#questions-table tbody th b").all_inner_texts()
+    named = page.locator("#separation a").all_inner_texts()
+    assert (set(named[:3]), set(named[3:])) == (set(ids[:3]), set(ids[-3:]))
+
+
 def test_an_answer_that_is_found_opens_with_its_question_and_marked_hits(open_tab, made_page, mini):
     page = open_tab(made_page([reported_run(mini, answers=["a needle, 針 and a NEEDLE"])])).page
     page.keyboard.press("Control+k")

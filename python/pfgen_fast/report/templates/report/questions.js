@@ -16,11 +16,23 @@ async function drawQuestions() {
       questions: overview.questions.map((_, question) => question),
     });
     questionsElement.replaceChildren(drawQuestions.table);
+    document.getElementById("separation").replaceChildren(...separation(runs));
     const tools = document.getElementById("questions-tools");
     tools.replaceChildren(...runsChoice(), ...drawQuestions.table.tools);
     offerSaving(drawQuestions.table, { name: WORDS.Questions, place: tools });
   }
   drawQuestions.table?.follow();
+}
+
+/** Which questions tell the runs apart best, and which least. */
+function separation(runs) {
+  const of = questionFigures(runs);
+  const inOrder = overview.questions.flatMap((_, question) => isNumber(of[question].discrimination) ? [question] : [])
+    .sort((a, b) => of[b].discrimination - of[a].discrimination || a - b);
+  if (inOrder.length < 2 * N_NAMED_QUESTIONS) return [];
+  const named = (some) => some.flatMap((question, index) => [index ? index < some.length - 1 ? ", " : " and " : "",
+    make("a", { href: addressOf({ ...NOTHING_OPEN, question }) }, overview.questions[question].id), ` (${figure(of[question].discrimination, 2)})`]);
+  return [...named(inOrder.slice(0, N_NAMED_QUESTIONS)), ` separate the ${WORDS.runs} best, `, ...named(inOrder.slice(-N_NAMED_QUESTIONS).reverse()), " least."];
 }
 
 function questionColumns(runs, more) {
