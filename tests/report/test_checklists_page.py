@@ -76,6 +76,7 @@ def test_a_model_names_what_it_loses_on_and_its_tasks_open_their_answers(open_ta
     )
     tab = open_view(open_tab, path, "run=gamma")
     body = tab.page.locator("#details-body")
+    assert "; the questions of the checklists that it fails most:" in body.inner_text()
     body.locator(".losses tbody tr").first.locator("td a").last.click()
     answer = body.locator(".opened .scored")
     answer.wait_for()

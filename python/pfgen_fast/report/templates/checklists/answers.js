@@ -55,10 +55,16 @@ function folded(summary, content, { isOpen = false } = {}) {
   return element;
 }
 
+/** The beginning and the end of a long question: the end says what counts. */
+function shortText(question) {
+  const points = [...question];
+  return points.length <= N_QUESTION ? question : `${points.slice(0, N_QUESTION / 2).join("").replace(/\s+\S{0,20}$/, "")} … ${points.slice(-N_QUESTION / 2).join("").replace(/^\S{0,20}\s+/, "")}`;
+}
+
 /** A question with what stands before it; a long question is shown whole on demand. */
 function shortQuestion(question, ...before) {
   if (question.length <= N_QUESTION) return [...before, make("bdi", {}, question)];
-  return [make("details", {}, make("summary", {}, ...before, make("bdi", {}, shortened(question, N_QUESTION))), make("bdi", {}, question))];
+  return [make("details", {}, make("summary", {}, ...before, make("bdi", { className: "cut" }, shortText(question)), make("bdi", { className: "whole" }, question)))];
 }
 
 function questionList({ questions, weights }) {

@@ -21,9 +21,12 @@ function ownLosses(number) {
   const chart = make("div", {}, waterfall(bars, { label: "From the median verdicts of the models to this model, in points of the average" }));
   // A bar leaves the tasks of its category in the table below.
   chart.addEventListener("click", () => setTimeout(() => dialogBody.querySelector(".of-questions").scrollIntoView({ block: "center" })));
-  const dearest = losses.questions.find(([, , , , loss]) => loss > 0);
+  const dearest = losses.questions.filter(([, , , , loss]) => loss > 0).slice(0, N_NAMED_QUESTIONS)
+    .map(([category, question]) => make("li", {}, ...shortQuestion(overview.checklists[category].questions[question], make("span", { className: "quiet" }, `${overview.checklists[category].name}: `))));
+  const worst = losses.categories.filter(([, loss]) => loss > 0).slice(0, N_NAMED_QUESTIONS).map(([category]) => overview.checklists[category].name);
   const sentence = `${losses.total > 0 ? "Loses" : "Gains"} ${figure(Math.abs(losses.total), 1)} points against the median verdicts of the models`;
-  return [make("p", {}, make("b", {}, sentence), dearest ? `, most on “${shortened(overview.checklists[dearest[0]].questions[dearest[1]], N_QUESTION)}” in ${overview.checklists[dearest[0]].name}` : "", "; a bar leads to the tasks of its category."), ...missing, chart, ...dearestQuestions(losses.questions)];
+  return [make("p", {}, make("b", {}, sentence), worst.length ? `, most in ${worst.join(", ")}` : "", dearest.length ? "; the questions of the checklists that it fails most:" : "."),
+    ...(dearest.length ? [make("ol", { className: "verdicts" }, ...dearest)] : []), make("p", { className: "quiet" }, "A bar leads to the tasks of its category."), ...missing, chart, ...dearestQuestions(losses.questions)];
 }
 
 /** A table of the questions that cost a model most, each with the answer that has the lowest verdict. */

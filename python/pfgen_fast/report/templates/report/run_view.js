@@ -78,7 +78,7 @@ function standing(number) {
     .filter(([distance]) => distance !== null).sort(([a], [b]) => SIGN * (a - b));
   const losses = byDistance.filter(([distance]) => SIGN * distance < 0);
   const isTold = byDistance.length && byDistance[0][0] !== byDistance.at(-1)[0];
-  const named = isTold ? (losses.length ? losses : byDistance).slice(0, N_NAMED_QUESTIONS) : [];
+  const named = isTold && !run.losses ? (losses.length ? losses : byDistance).slice(0, N_NAMED_QUESTIONS) : [];
   const linked = (question) => make("a", { href: addressOf({ question, sample: null }) }, overview.questions[question].id);
   return [
     make("p", { className: "verdict" }, make("b", {}, place), ` · score ${figure(run.score, overview.digits)}${trialsText(run) && ` · ${trialsText(run)}`}. `,
