@@ -215,7 +215,6 @@ def test_keys_move_in_the_table_stay_in_the_search_and_show_themselves(open_tab,
     assert search.input_value() == "j?/"
     tab.press("Escape")
     assert search.input_value() == ""
-    search.blur()
     tab.press("?")
     assert keys.is_visible()
     tab.press("Escape")
@@ -226,7 +225,7 @@ def test_the_link_is_copied_and_two_ticked_runs_are_compared(open_tab, path):
     tab = open_tab(path, "#/search=org", permissions=["clipboard-read", "clipboard-write"])
     assert drawn(tab.page).locator("g path").count() == 3  # search and filters apply to the plots
     tab.page.locator("header .copy-link").click()
-    tab.page.get_by_text("Copied; works only where this file is").wait_for()
+    tab.page.get_by_text("Copied: a page on disk; send the file, too").wait_for()
     assert tab.page.evaluate("navigator.clipboard.readText()").endswith("report.html#/tab=plots&search=org")
     tab.page.get_by_role("link", name="Leaderboard", exact=True).click()
     tab.page.get_by_role("searchbox").fill("")

@@ -88,7 +88,7 @@ for (const button of document.querySelectorAll(".copy-link")) {
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(location.href);
-      button.textContent = location.protocol === "file:" ? "Copied; works only where this file is (pfgen-fast report --serve gives one for this machine)" : "Copied";
+      button.textContent = location.protocol === "file:" ? "Copied: a page on disk; send the file, too" : "Copied";
     } catch {
       button.textContent = "Copy it from the address bar";
     }

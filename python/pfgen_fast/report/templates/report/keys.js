@@ -14,10 +14,11 @@ function moveInTable(by) {
   (links[at + by] ?? links[at] ?? links[0])?.focus();
 }
 
-// Esc in the search empties it, and a second time leaves it.
+// Esc in the search empties and leaves it, so that the keys work.
 search.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
-  if (!search.value) return search.blur();
+  search.blur();
+  if (!search.value) return;
   event.preventDefault();
   if (shownTab() === "answers") leaveAnswers();
   else go({ search: "" });
