@@ -433,7 +433,7 @@ def test_no_script_but_ours_runs_even_if_it_got_into_the_page(open_tab, path, tm
     text = path.read_text(encoding="utf-8").replace("<body>", f"<body>{attacks}")
     (tmp_path / "attacked.html").write_text(allowing(text, seen), encoding="utf-8")
     tab = open_tab(tmp_path / "attacked.html")
-    assert tab.page.title() == "pfgen-fast report: 7 runs"
+    assert tab.page.title() == "pfgen-fast report: 7 runs, mini"
     assert tab.page.locator("#runs tbody").get_by_text(HOSTILE).count() == 1
     assert set(tab.page.evaluate("refused")) >= {"script-src-elem", "script-src-attr", "img-src"}
     tab.problems.clear()

@@ -42,7 +42,7 @@ _HEAD_WITHIN = 16_384
 _MARK = b"// Data of a page of pfgen-fast.\n"
 _HEAD = re.compile(
     r'<meta name="generator" content="pfgen-fast ([^"]*)">\n<meta name="description" content="([^"]*)">'
-    r".*?<title>(?:[^<:]*: )?([^<]*)</title>",
+    r'.*?content="no-referrer">\n(?:<meta name="figure" content="([^"]*)">)?.*?<title>(?:[^<:]*: )?([^<]*)</title>',
     re.DOTALL,
 )
 
@@ -293,10 +293,11 @@ def _earlier(folder: Path) -> set[Path]:
     return pages | {path for path in data if _begin(path).startswith(_MARK)}
 
 
-def page_head(path: Path) -> tuple[str, str, str] | None:
-    """The section, the headline and the title (without its kind) of a page of ours; None for other files."""
+def page_head(path: Path) -> tuple[str, str, str, str] | None:
+    """The section, headline, title (without its kind) and best score of a page of ours; None for other files."""
     head = _HEAD.search(_begin(path).decode(errors="replace"))
-    return (html.unescape(head[1]), html.unescape(head[2]), html.unescape(head[3])) if head else None
+    texts = [html.unescape(head[group] or "") for group in (1, 2, 4, 3)] if head else []
+    return (texts[0], texts[1], texts[2], texts[3]) if texts else None
 
 
 def _begin(path: Path) -> bytes:

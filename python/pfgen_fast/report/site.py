@@ -247,7 +247,7 @@ class Site:
 
     def _finish(self, work: Path, times: dict[Path, int]) -> None:
         """Fills the navigation of all pages and writes the start page; a page alone becomes the start page."""
-        pages = sorted(times, key=lambda page: (SECTIONS.index(page.parent.name.capitalize()), page.name))
+        pages = sorted(times, key=lambda page: (SECTIONS.index(page.parent.name.capitalize()), page.name != PAGE))
         if not pages:
             raise TrialsError(
                 f"{few_names(self.paths)}: expected results, tables of scores, finished pages, "
@@ -267,7 +267,7 @@ class Site:
         text = page_text(
             "site.html.jinja",
             section="",
-            headline=f"{counted(len(pages), 'finding')}: {', '.join([*addresses][1:]).lower()}.",
+            headline=next((head[1] for _, _, head, _ in cards if head), ""),
             about=", ".join(Path(path).resolve().name for path in self.paths),
             cards=cards,
             is_live=self.is_live,
