@@ -105,6 +105,6 @@ def test_the_example_of_the_docs_runs(call, tmp_path, monkeypatch, fewer):
     for command in commands:
         code, out, _ = call(*shlex.split(command))
         assert code == 0, command
-    assert re.search(r"^ 0\.\d{4} .* raw/ngram/order-8/\w+$", out, flags=re.MULTILINE)
+    assert re.search(r"^ngram/order-8/\w+ +400  0\.\d{4} ", out, flags=re.MULTILINE)
     assert Path("my-suite.work/report.html").is_file()
     assert len(Suite.load("my-suite")) == 2

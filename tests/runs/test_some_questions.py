@@ -136,7 +136,7 @@ def test_trials_of_unknown_questions_are_an_error_or_left_out(call, foreign):
     assert "'--unknown-questions skip' leaves such trials out" in err
     code, out, err = call("score", "--suite", "mini", foreign, "--unknown-questions", "skip")
     assert code == 0
-    assert out.splitlines()[1].endswith(str(foreign))
+    assert "/run  " in out.splitlines()[1]
     assert err == (
         f"note: {foreign}/trials.jsonl: 3 of 19 trials are left out, because the suite lacks their questions (1)\n"
     )
@@ -172,7 +172,7 @@ def test_compare_and_verify_take_some_questions(call, run, tmp_path, mini):
     assert code == 0
     assert "core = oracle (2 answers); index = files; result.json is not compared, because it covers all" in out
     out = call("score", "--verify", "--suite", "mini", run, other, "--sample", "1")[1]
-    assert (out.count("suite: mini (1 run)\n"), out.count("\nsignature: ")) == (2, 1)
+    assert out.endswith("\nsuite: mini\n")
 
 
 def test_scores_of_some_questions_beside_others_are_noted(call, run, tmp_path, monkeypatch, mini):
