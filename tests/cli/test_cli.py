@@ -109,7 +109,7 @@ def test_a_folder_that_cannot_be_read_is_named_and_the_others_are_done(call, run
     if os.geteuid() != 0:  # root reads every folder
         (runs / "locked").mkdir(mode=0)
         code, out, err = call("score", "--suite", "mini", runs)
-        assert (code, str(runs / "good") in out) == (3, True)
+        assert (code, "runs/good " in out) == (3, True)
         assert f"{runs / 'locked'}: cannot be read: Permission denied" in err
 
 
