@@ -93,9 +93,9 @@ def test_ctrl_k_offers_runs_questions_and_answers_without_a_change_of_the_page(o
     tab.page.keyboard.type("an answer")
     options.filter(has_text="All answers").wait_for()
     excerpts = tab.page.get_by_role("group", name="Answers").get_by_role("option").all_inner_texts()
-    assert (len(excerpts), "An answer" in excerpts[0]) == (7, True)
+    assert (len(excerpts), "An answer" in excerpts[0]) == (6, True)
     assert tab.faults() == []
-    tab.press("ArrowUp", "Enter")  # from the first to the last
+    options.filter(has_text="All answers").click()
     assert tab.fragment == "tab=answers&answers=an%20answer"
     tab.press("/")
     tab.page.keyboard.type("nowhere")
@@ -393,7 +393,8 @@ def test_the_leaderboard_is_printed_whole_and_an_open_run_once_with_its_tints(op
     page.wait_for_selector("#details-body .answer")
     page.keyboard.press("Tab")
     page.emulate_media(media="print")
-    assert page.locator("#runs:visible, #details-title:visible").all_inner_texts() == ["org/model-3/x"]
+    (title,) = page.locator("#runs:visible, #details-title:visible").all_inner_texts()
+    assert title.startswith("org/model-3/x\nQ01 ")
     style = "(it) => [getComputedStyle(it).printColorAdjust, getComputedStyle(document.activeElement).outlineStyle]"
     assert page.locator(".answer").first.evaluate(style) == ["exact", "none"]
 
