@@ -16,10 +16,10 @@ MOST_LINES = 400
 UNSEARCHABLE = ("found", "one", "each", "made", "said", "given")
 GENERATED = ("normalisation_table.cpp", "unicode_table.cpp")
 MOST = {
-    "lines of the package": 54_840,
-    "files of the package": 302,
+    "lines of the package": 55_750,
+    "files of the package": 306,
     "files, of 1,000 lines": 6,
-    "lines of tests": 44_900,
+    "lines of tests": 45_600,
     "lines of makers": 3_000,
     "modules of makers": 25,
     "imports, of 1,000 lines": 78,
