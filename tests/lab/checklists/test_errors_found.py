@@ -5,17 +5,12 @@ import time
 import pytest
 from makers.own_checklists import run_of, suite_of_essays
 from pfgen_fast.base.errors import ChecklistError
-from pfgen_fast.lab.checklists.answer_texts import (
-    PUBLISHED_PHRASES,
-    Rejections,
-    most_repeated,
-    phrases_for,
-    sentences,
-)
+from pfgen_fast.lab.checklists.answer_texts import PUBLISHED_PHRASES, Rejections, most_repeated, phrases_for
 from pfgen_fast.lab.checklists.checklist_runs import Answer, Run
 from pfgen_fast.lab.checklists.error_modes import MODES, ErrorRules, Share, errors_of, model_errors
 from pfgen_fast.lab.checklists.judgements import Judgement
 from pfgen_fast.lab.checklists.tasks import sha256_of
+from pfgen_fast.lab.words import counter_name, has_nltk, length_table, sentences
 
 ICE = "Ice floats on water because it is lighter."
 STORY = "The fog came in from the sea, and nobody saw the harbour until noon."
@@ -145,3 +140,14 @@ def test_hostile_text_takes_linear_time(text):
     begin = time.process_time()
     most_repeated(sentences(text))
     assert time.process_time() - begin < 3
+
+
+def test_a_table_of_lengths_has_the_means_of_each_group():
+    groups = {"essays": [ICE, f"{ICE} It does."], "氷": ["氷は水に浮く。"]}
+    rows = {row[0]: row[1:] for row in length_table(groups, "regex").rows}
+    assert rows == {"essays": (2, 46.5, 10.5, 1.5, 9, 12), "氷": (1, 7, 2, 1, 2, 2)}
+    assert length_table(groups, "characters").values("words") == [38.5, 7]
+    assert length_table(groups).columns[3].head in (
+        "words (regex)",
+        f"words ({counter_name('nltk') if has_nltk() else ''})",
+    )

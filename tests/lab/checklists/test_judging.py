@@ -31,7 +31,7 @@ from pfgen_fast.lab.checklists.checklist_tables import missing_sentences
 from pfgen_fast.lab.checklists.judge_runs import Judging
 from pfgen_fast.lab.checklists.judgements import Judgement, read_judgements, write_judgements
 from pfgen_fast.lab.checklists.tasks import READING, JudgePrompts, sha256_of
-from pfgen_fast.lab.checklists.words import has_nltk, words
+from pfgen_fast.lab.words import has_nltk, words
 
 
 def test_verdicts_and_reasons_come_from_the_replies(path):

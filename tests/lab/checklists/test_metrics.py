@@ -20,7 +20,7 @@ from pfgen_fast.lab.checklists.answer_metrics import (
     token_metrics,
 )
 from pfgen_fast.lab.checklists.checklist_runs import Answer
-from pfgen_fast.lab.checklists.words import words
+from pfgen_fast.lab.words import words
 
 
 def write_tiny_wordnet(folder: Path, *synonyms: str) -> Path:

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from ...base.untrusted_text import counted
-from ..app import counting, fail, note, print_line, shown
+from ..app import counting, fail, note, print_line, print_table, shown
 from ..parser import Argument, Option
 from .source import MADE_TEXTS, Asking, Language, Source
 
@@ -47,6 +47,7 @@ class DiscernPerturb:
                 n_written += len(batch)
                 count(n_written, n_texts)
         if not asking.quiet:
+            print_table(collection.lengths())
             print_line(f"{counted(n_written, 'text')} of {counted(len(collection), 'item')}: {shown(self.output)}")
             source.print_suite()
 

@@ -20,11 +20,11 @@ from ...base.table import Column, Table, figure
 from ...base.untrusted_text import in_one_line
 from ...generation.engines.transformers import checked_device, loaded_model
 from ...rewards.references.reference_scorer import ReferenceScorer
+from ..words import Counter, counter_name, counter_there, without, words
 from .checklist_runs import Run
 from .checklist_suite import ChecklistSuite, OfModel, keys_in_order
 from .line_files import OnFault
 from .tasks import AnswerKey, ChecklistTask
-from .words import Counter, counter_name, counter_there, without, words
 
 REFERENCES = ("bleu_4", "rouge_l")
 """The metrics on tokens that compare with a reference."""

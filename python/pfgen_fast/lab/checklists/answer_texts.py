@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 
@@ -54,22 +52,6 @@ def _folded(phrase: str) -> str:
 
 MIN_CHARACTERS = 20
 """Shorter sentences may occur several times."""
-
-
-_CLOSERS = "[\"'”’»)\\]}）］」』】》〉]*"
-
-
-# A sentence ends with a mark before white space, with a full-width mark before anything, and at an empty line.
-# Abbreviations end sentences, too: it only matters that equal sentences are cut alike.
-# Matching takes linear time: no mark is a closing quote, so an attempt that fails after a mark stops at the next mark.
-_BREAK = re.compile(rf"[.!?]{_CLOSERS}(?=\s|\Z)|[。．！？][.!?。．！？]*{_CLOSERS}|\n[^\S\n]*\n")
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text in order, not empty, with white space folded to single blanks."""
-    ends = [0, *(match.end() for match in _BREAK.finditer(text)), len(text)]
-    parts = (text[begin:end] for begin, end in pairwise(ends))
-    return [folded for sentence in parts if (folded := " ".join(sentence.split()))]
 
 
 def most_repeated(listed: Sequence[str], min_characters: int = MIN_CHARACTERS) -> int:

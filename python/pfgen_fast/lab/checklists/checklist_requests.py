@@ -19,13 +19,13 @@ from ..evaluators.asking_evaluator import usual_temperature
 from ..judging.judge_asking import Tries
 from ..judging.judge_requests import Judge, JudgeRequest, RequestOptions
 from ..judging.reply_store import ReplyStore
+from ..words import Counter, counter_name, first_words, has_nltk, words
 from .checklist_runs import Answer
 from .checklist_suite import ChecklistSuite, counter_of_requests
 from .judgements import Judgement
 from .parse_reply import ParsedReply, parse_overall, parse_reply
 from .suite_files import prompt_of
 from .tasks import Checklist, ChecklistTask, Method, Profile, TaskKey
-from .words import Counter, counter_name, first_words, has_nltk, words
 
 MAX_TOKENS = 4096
 """The default maximum number of tokens in a judge's reply."""

@@ -14,6 +14,7 @@ from ...base.file_reading import read_stored
 from ...base.file_writing import check_folder, write_whole
 from ...base.untrusted_json import json_bytes
 from ...base.untrusted_text import in_one_line, unknown_name
+from ..words import Counter
 from .line_files import write_objects
 from .suite_files import CHECKLISTS_FILE, FORMAT, GUIDELINE_FILE, SETTINGS_FILE, WEIGHTS_FILE, by_area, read_suite
 from .tasks import (
@@ -29,7 +30,6 @@ from .tasks import (
     TaskKey,
     sha256_of,
 )
-from .words import Counter
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 from ...base.errors import ChecklistError
 from ...base.table import Column, Table
+from ..words import Counter as CounterName
+from ..words import count_words, counter_name, counter_there, has_nltk, nltk_sentences, sentences, without
 from .answer_texts import (
     MIN_CHARACTERS,
     PUBLISHED_PHRASES,
@@ -23,15 +25,12 @@ from .answer_texts import (
     length_figures,
     most_repeated,
     phrases_for,
-    sentences,
 )
 from .checklist_runs import Answer, Run
 from .checklist_suite import ChecklistSuite, OfModel, keys_in_order
 from .judgements import Judgement
 from .line_files import OnFault
 from .tasks import AnswerKey, ChecklistTask, TaskKey, sha256_of
-from .words import Counter as CounterName
-from .words import count_words, counter_name, counter_there, has_nltk, nltk_sentences, without
 
 Profile = Literal["ours", "published"]
 

@@ -15,12 +15,12 @@ from typing import Literal, NamedTuple
 
 from ...base.errors import ChecklistError
 from ...base.untrusted_text import in_one_line
+from ..words import count_words, counter_name, counter_there
 from .checklist_runs import Answer, Run
 from .checklist_suite import ChecklistSuite, hashes_of, keys_in_order
 from .judgements import HIGHEST_MARK, Judgement
 from .line_files import OnFault
 from .tasks import AnswerKey, ChecklistTask, Method
-from .words import count_words, counter_name, counter_there
 
 Weighting = Literal["suite", "equal"]
 """Whether questions have the suite's weights or equal weights."""

@@ -19,9 +19,9 @@ from ...base.errors import ChecklistError
 from ...base.file_reading import read_text
 from ...base.untrusted_json import MAX_NUMBER, Fault, entries, finite, items, member, one_of, text, unexpected
 from ...base.untrusted_text import did_you_mean, in_one_line, unknown_name
+from ..words import COUNTERS
 from .line_files import checked_objects, data_file, fields_of, filled, json_file, number_from_one, whole_text
 from .tasks import LEVELS, Checklist, ChecklistTask, JudgePrompts, Rescaling, TaskKey
-from .words import COUNTERS
 
 T = TypeVar("T")
 

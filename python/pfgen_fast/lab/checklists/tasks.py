@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from ...base.errors import ChecklistError
 from ...base.untrusted_text import first_names, utf8
-from .words import Counter
+from ..words import Counter
 
 Method = Literal["checklist", "llm-eval", "llm-eval-c"]
 """A verdict on each question, or one overall rating of 0 to 10, without or with the questions in the prompt."""

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from ...base.errors import DiscernmentError
+from ...base.table import Table
 from ...base.untrusted_json import parse_json, unexpected
 from ...base.untrusted_text import in_one_line
 from ...suite.questions import language_of
 from ...tables.formats import table_rows
 from ..evaluators.evaluator import Item
+from ..words import length_table
 from .damage.text_reading import LANGUAGES
 from .kinds import task_named, unknown
 
@@ -79,6 +81,11 @@ class Collection:
     def tasks(self) -> tuple[str, ...]:
         """The tasks of the items, in order of first appearance."""
         return tuple(dict.fromkeys(item.task for item in self.items))
+
+    def lengths(self) -> Table:
+        """The lengths of the texts, by task; words of texts that are all Japanese are their characters."""
+        texts = {task: [item.text for item in self.items if item.task == task] for task in self.tasks}
+        return length_table(texts, "nltk" if any(item.language != "ja" for item in self.items) else "characters")
 
     def check_size(self) -> None:
         """Raises DiscernmentError if the test has too few items."""

@@ -204,6 +204,7 @@ def tables(tests: Sequence[Discernment], results: Sequence[Result]) -> list[Tabl
         stacked("profile", "Sensitivity profile", result.PROFILE_COLUMNS, 3),
         stacked("perturbations", f"Each kind and degree, its metrics combined{by}", result.PERTURBATION_COLUMNS, 2),
         stacked("cells", "Each metric", result.CELL_COLUMNS, 3),
+        tests[0].scored.collection.lengths(),
         _work(tests),
         *_examples(tests),
     ]
