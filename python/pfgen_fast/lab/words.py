@@ -57,9 +57,9 @@ def counter_there(counter: Counter) -> Counter:
     return "regex" if counter == "nltk" and not has_nltk() else counter
 
 
-def without(counter: Counter, used: Counter) -> str:
-    """A note that the suite's counter was replaced."""
-    return f"the suite's word counter {counter} is not installed, so the counter {used} is used"
+def instead_of_nltk(*effects: str) -> str:
+    """A note of what NLTK lacks here, and of what happens instead."""
+    return f"{_lack()}; instead, {' and '.join(effects)}"
 
 
 def nltk_sentences(text: str) -> list[str]:
@@ -103,14 +103,19 @@ def length_table(groups: Mapping[str, Sequence[str]], counter: Counter = "nltk")
     return Table(columns, rows, "Mean lengths of texts", "lengths", significant=12)
 
 
-@cache
 def has_nltk() -> bool:
     """Whether NLTK and its sentence data are installed."""
+    return not _lack()
+
+
+@cache
+def _lack() -> str:
+    """A sentence about the package or the data that NLTK's words need and that are missing; empty if none are."""
     try:
         _nltk()
-    except ChecklistError:
-        return False
-    return True
+    except ChecklistError as error:
+        return str(error)
+    return ""
 
 
 @cache
@@ -120,7 +125,7 @@ def _nltk() -> Any:
         nltk.word_tokenize("a b")
     except LookupError:
         raise ChecklistError(
-            "the word counter nltk needs NLTK's data 'punkt', which are missing; install them with 'python -m "
-            "nltk.downloader punkt punkt_tab', or use the counter regex"
+            "the word counter nltk needs NLTK's data 'punkt', which are not installed: python -m nltk.downloader punkt "
+            "punkt_tab"
         ) from None
     return nltk

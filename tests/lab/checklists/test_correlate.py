@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from makers.people import write_rows
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.annotations.annotation_rows import Header, export_lines
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
+from pfgen_fast.lab.checklists.checklist_scoring import score_judged_runs
 from pfgen_fast.lab.checklists.judgements import Judgement
 from pfgen_fast.lab.checklists.method_correlation import (
     Values,
@@ -75,6 +77,19 @@ def test_intervals_draw_whole_tasks(runs, tmp_path):
     item = result.over_answers(result.columns["checklist"], result.columns["quality"], np.arange(144))
     assert item.value.low < item.value.value < item.value.high
     assert item.value.low < 0
+
+
+def test_the_means_of_models_are_one_table_with_p_values_in_scientific_notation(runs, tmp_path):
+    metric = metric_values(metrics_file(tmp_path / "m.csv", lambda model, _: len(model)), SUITE)
+    result = correlate(correlated(Values(SUITE, {**checklist_values(SUITE, runs).methods, **metric}), draws=10))
+    means = result.tables[-1]
+    assert [column.name for column in means.columns] == ["model", "answers", "checklist", "avg-c", "quality"]
+    averages = {model.model: model.average for model in score_judged_runs(SUITE, runs).models}
+    for model, n, scored, plain, quality in means.rows:
+        average = averages[model]
+        assert (n, quality) == (36, len(model))
+        assert (scored, plain) == pytest.approx((average.rescaled, average.rescaled_plain))
+    assert re.search(r"\de[+-]\d\d$", result.tables[0].to_text().splitlines()[1])
 
 
 def test_lonely_methods_are_refused(runs):

@@ -1,10 +1,14 @@
 """Errors of long answers: sentences, each error by its rule, what judgements alone tell, and hostile text."""
 
+import sys
 import time
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from makers.own_checklists import run_of, suite_of_essays
 from pfgen_fast.base.errors import ChecklistError
+from pfgen_fast.lab import words
 from pfgen_fast.lab.checklists.answer_texts import PUBLISHED_PHRASES, Rejections, most_repeated, phrases_for
 from pfgen_fast.lab.checklists.checklist_runs import Answer, Run
 from pfgen_fast.lab.checklists.error_modes import MODES, ErrorRules, Share, errors_of, model_errors
@@ -51,6 +55,22 @@ def test_a_sentence_that_occurs_three_times_is_a_repetition_if_it_is_long_or_in_
 )
 def test_an_answer_that_begins_with_a_phrase_is_a_rejection(tmp_path, response, language, phrase):
     assert error_of(tmp_path, response, language=language).rejection == phrase
+
+
+@pytest.mark.parametrize("lacks", ["nltk, which is not installed", "NLTK's data 'punkt', which are not installed"])
+def test_a_note_says_what_is_missing(monkeypatch, lacks):
+    def word_tokenize(text):
+        raise LookupError
+
+    package = SimpleNamespace(word_tokenize=word_tokenize) if "punkt" in lacks else None
+    monkeypatch.setitem(sys.modules, "nltk", package)
+    for cached in (words._lack, words._nltk):
+        monkeypatch.setattr(words, cached.__name__, cached.__wrapped__)
+    rules = ErrorRules(replace(suite_of_essays(), words="nltk"), "published")
+    [note] = rules.notes
+    assert note.startswith(f"the word counter nltk needs {lacks}: p")
+    assert note.endswith("the counter regex counts words and our rules split answers whose commonest sentence was not "
+                         "published")  # fmt: skip
 
 
 def test_published_phrases_are_others_and_an_answer_counts_for_each_that_it_begins_with(tmp_path):

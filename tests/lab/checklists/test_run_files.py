@@ -256,6 +256,23 @@ def test_keys_that_suite_json_lacks_have_defaults(tmp_path: Path) -> None:
     assert (japanese.words, japanese.prompts) == ("characters", packaged_prompts("ja"))
 
 
+def test_a_list_of_lengths_makes_a_variant_of_each_task_that_has_none_of_that_length(tmp_path: Path) -> None:
+    first = with_task(length=None, id="heron", instruction="Tell a tale.\n1. Write at least 1,200 words.\n2. Rhyme.")
+    lengths = {"words": [2000, 500], "areas": ["stories"]}
+    tasks = first + with_task().splitlines(keepends=True)[-1]
+    suite = suite_with(tmp_path / "en", {"tasks.jsonl": tasks}, lengths=lengths)
+    asked = {key: task.instruction for key, task in suite.by_key.items() if key[1] and key[0] != "thanks-1"}
+    assert asked == {
+        ("fable-1", "2k"): TASKS[-1]["instruction"],  # the task of the file
+        ("fable-1", "500"): "Write a fable about a heron.\n\nWrite at least 500 words.",
+        ("heron", "2k"): "Tell a tale.\n1. Write at least 2000 words.\n2. Rhyme.",
+        ("heron", "500"): "Tell a tale.\n1. Write at least 500 words.\n2. Rhyme.",
+    }
+    assert suite.by_key["heron", "500"].wanted_words == 500
+    japanese = suite_with(tmp_path / "ja", language="ja", lengths={"words": [900]})
+    assert japanese.by_key["thanks-1", "900"].instruction.endswith("kite.\n\n900字以上で書くこと。")
+
+
 def test_a_suite_replaces_another_one_wholly(tmp_path: Path) -> None:
     first = ChecklistSuite.load(write_suite_files(tmp_path / "a"))
     folder = write_suite_files(tmp_path / "b", {"tasks.jsonl": None, "tasks.jsonl.gz": b""})
@@ -305,6 +322,12 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "area-without-checklist": ({"suite.json": {**SETTINGS, "areas": ["letters", "stories", "x"]}}, "'x' has no check"),
     "unknown-area": ({"suite.json": {**SETTINGS, "areas": ["letters"]}}, r"stories/fable: unknown area 'stories'"),
     "levels-not-ascending": ({"suite.json": {**SETTINGS, "levels": [0, 1, 0.5]}}, "levels: .*from 0 to 1, ascending"),
+    "no-lengths": ({"suite.json": {**SETTINGS, "lengths": {"words": [9, 9]}}}, "lengths.words: expected at least one"),
+    "length-area": ({"suite.json": {**SETTINGS, "lengths": {"words": [9], "areas": ["x"]}}}, "'x' has no checklist"),
+    "requirement": (
+        {"suite.json": {**SETTINGS, "language": "fr", "lengths": {"words": [9]}}},
+        "lengths.requirement: expected a sentence with {words}",
+    ),
     "no-questions": ({"checklists.json": {"letters": {"thanks": []}}}, r"\['thanks'\]: expected at least one question"),
     "empty-checklists": ({"checklists.json": {}}, "checklists.json: no checklists"),
     "weights-category": ({"weights.json": {"stories": {"fabel": [1]}}}, "unknown category 'stories/fabel'; .*fable"),

@@ -20,7 +20,7 @@ from ...base.table import Column, Table, figure
 from ...base.untrusted_text import in_one_line
 from ...generation.engines.transformers import checked_device, loaded_model
 from ...rewards.references.reference_scorer import ReferenceScorer
-from ..words import Counter, counter_name, counter_there, without, words
+from ..words import Counter, counter_name, counter_there, instead_of_nltk, words
 from .checklist_runs import Run
 from .checklist_suite import ChecklistSuite, OfModel, keys_in_order
 from .line_files import OnFault
@@ -202,7 +202,7 @@ def open_metrics(
 ) -> MetricSet:
     """Prepares all metrics that are possible; METEOR needs NLTK and references in English."""
     measures = MetricSet(suite, perplexity=perplexity)
-    notes = [] if measures.counter == suite.words else [without(suite.words, measures.counter)]
+    notes = [] if measures.counter == suite.words else [instead_of_nltk(f"the counter {measures.counter} counts words")]
     meteor = None
     if not any(task.reference for task in suite.tasks):
         notes.append("no task of the suite has a reference, which BLEU, ROUGE-L and METEOR need")

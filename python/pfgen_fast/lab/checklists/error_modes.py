@@ -16,7 +16,7 @@ from typing import Any, Literal
 from ...base.errors import ChecklistError
 from ...base.table import Column, Table
 from ..words import Counter as CounterName
-from ..words import count_words, counter_name, counter_there, has_nltk, nltk_sentences, sentences, without
+from ..words import count_words, counter_name, counter_there, has_nltk, instead_of_nltk, nltk_sentences, sentences
 from .answer_texts import (
     MIN_CHARACTERS,
     PUBLISHED_PHRASES,
@@ -102,14 +102,14 @@ class ErrorRules:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for readers of the figures, one sentence each."""
-        notes = {
-            f"no phrases of rejection are packaged for the language {self.suite.language}": not self.rejections.phrases,
-            without(self.suite.words, self.counter): self.counter != self.suite.words,
-            "NLTK's data are not installed: our rules split answers whose commonest sentence was not published": (
-                self.profile == "published" and not self.has_nltk_sentences
-            ),
-        }
-        return tuple(note for note, holds in notes.items() if holds)
+        notes, effects = [], []
+        if not self.rejections.phrases:
+            notes.append(f"no phrases of rejection are packaged for the language {self.suite.language}")
+        if self.counter != self.suite.words:
+            effects.append(f"the counter {self.counter} counts words")
+        if self.profile == "published" and not self.has_nltk_sentences:
+            effects.append("our rules split answers whose commonest sentence was not published")
+        return (*notes, instead_of_nltk(*effects)) if effects else tuple(notes)
 
 
 def errors_of(run: Run, rules: ErrorRules, *, on_fault: OnFault | None = None) -> list[AnswerErrors]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...base.arrays import Floats, Ints
 from ...base.errors import ChecklistError
+from ...base.table import Column
 from ...base.untrusted_json import any_object, checked
 from ...base.untrusted_text import counted
 from ...tables.formats import table_rows
@@ -189,6 +190,18 @@ class CorrelatedMethods:
         value = spearman(x, y) if len(x) >= MIN_ANSWERS else None
         return Coefficient(len(self.grid.models), Estimate(value), None if value is None else p_value(value, len(x)))
 
+    @property
+    def means(self) -> list[tuple[Cell, ...]]:
+        """For each model: its name, the number of answers, and its mean by each method."""
+        rescale = self.values.suite.rescaling
+        means = [self.grid.averages(self.columns[name]) for name in self.names]
+        shown = [
+            list(map(rescale, own)) if name in ("checklist", "avg-c") else own
+            for name, own in zip(self.names, means, strict=True)
+        ]
+        counts = np.bincount(self.grid.model_of).tolist()
+        return [(model, n, *own) for model, n, *own in zip(self.grid.models, counts, *shown, strict=False)]
+
 
 def correlated(values: Values, *, draws: int = 1000) -> CorrelatedMethods:
     """Compares methods on the answers for which all of them have a value, with people first, if there are marks."""
@@ -221,6 +234,10 @@ def correlate(table: CorrelatedMethods) -> Finding:
         by_model = [(name, *table.over_models(first, name).cells) for name in others]
         title = f"Correlation with {first} over the means of models"
         tables.append(finding_table("models", title, ("method", *_COLUMNS), by_model))
+    if means := table.means:
+        columns = [Column(name, form="{:.4g}".format) for name in table.names]
+        title = "Means by model and method; areas have equal weights, and scores are rescaled"
+        tables.append(finding_table("means", title, ("model", "answers", *columns), means))
     best, n = over_all[others[0]].value, len(table.places)
     answer = f"Over {n:,} answers nothing correlates with {first}, because all values of a method are the same."
     if best.value is not None:
@@ -239,4 +256,4 @@ def correlate(table: CorrelatedMethods) -> Finding:
     )
 
 
-_COLUMNS = ("n", "Spearman", "low", "high", "p")
+_COLUMNS = ("n", "Spearman", "low", "high", Column("p", form="{:.2e}".format))

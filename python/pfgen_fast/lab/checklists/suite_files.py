@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, replace
-from functools import cache
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache, partial
+from itertools import pairwise, product
 from pathlib import Path, PurePosixPath
 from string import Formatter
 from typing import Any, TypeVar
@@ -188,7 +188,8 @@ PACKAGED = Path(__file__).parents[2] / "data" / "checklists"
 FORMAT = 1
 SETTINGS_FILE = "suite.json"
 GUIDELINE_FILE = "guideline.md"  # for annotators; no part of the suite's hash
-_SETTINGS = ("format", "name", "language", "levels", "rescale", "areas", "words", "prompts", "notes")
+_SETTINGS = ("format", "name", "language", "levels", "rescale", "areas", "words", "prompts", "notes", "lengths")
+_REQUIREMENTS = {"en": "Write at least {words} words.", "ja": "{words}字以上で書くこと。"}
 _MAX_TASKS = 1_000_000
 
 
@@ -202,15 +203,19 @@ def read_suite(source: str | Path) -> dict[str, Any]:
         name: None if file is None else read_prompt(folder / file, name) for name, file in settings["prompts"].items()
     }
     there = tuple(dict.fromkeys(area for area, _ in checklists))
-    for area in settings["areas"] or ():
+    lengths: LengthTests | None = settings.pop("lengths")
+    for area in (*(settings["areas"] or ()), *(lengths.areas if lengths else ())):
         if area not in there:
             raise ChecklistError(f"{path}: areas: '{in_one_line(area)}' has no checklist in {CHECKLISTS_FILE}")
+    tasks = _read_tasks(folder, checklists)
+    if lengths is not None:
+        tasks = tuple(replace(lengths, areas=lengths.areas or there).with_variants(tasks))
     return {
         **settings,
         "name": settings["name"] or folder.resolve().name,
         "areas": settings["areas"] or there,
         "prompts": replace(packaged_prompts(settings["language"]), **prompts),
-        "tasks": _read_tasks(folder, checklists),
+        "tasks": tasks,
         "checklists": checklists,
         "folder": folder,
     }
@@ -252,7 +257,41 @@ def _settings(value: Any) -> dict[str, Any]:
         "notes": (),
     }
     settings |= {name: member(value, name, _CHECKS[name]) for name in settings if name in value}
+    settings["lengths"] = member(value, "lengths", partial(_length_tests, language=language), None)
     return {**settings, "language": language, "rescaling": member(value, "rescale", _rescaling, Rescaling())}
+
+
+@dataclass(frozen=True)
+class LengthTests:
+    """Adds a variant of a task for each wanted length; its requirement replaces one that differs only in the number."""
+
+    words: tuple[int, ...]
+    areas: tuple[str, ...]  # empty: all areas
+    requirement: str  # a sentence with {words}
+
+    def with_variants(self, tasks: Sequence[ChecklistTask]) -> Iterator[ChecklistTask]:
+        """The tasks, each followed by its variants; a task of the same ID and length replaces a variant."""
+        yield from tasks
+        known = {task.key for task in tasks}
+        number = re.compile(re.escape(self.requirement).replace(re.escape("{words}"), r"\d[\d,]*"))
+        for task, words in product(tasks, self.words):
+            length = f"{words // 1000}k" if words % 1000 == 0 else str(words)
+            if task.length is None and task.is_whole and task.area in self.areas and (task.id, length) not in known:
+                wanted = self.requirement.replace("{words}", str(words))
+                parts = number.split(task.instruction or "")
+                instruction = wanted.join(parts) if len(parts) > 1 else f"{parts[0]}\n\n{wanted}"
+                yield replace(task, length=length, wanted_words=words, instruction=instruction, sha256=None)
+
+
+def _length_tests(value: Any, language: str) -> LengthTests:
+    default = _REQUIREMENTS.get(language.partition("-")[0].lower(), "")
+    words = member(value, "words", lambda words: items(words, number_from_one))
+    requirement = member(value, "requirement", whole_text, default)
+    if not words or len(set(words)) < len(words):
+        raise unexpected("at least one number of words, and each once", list(words)).inside(".words")
+    if "{words}" not in requirement:
+        raise unexpected("a sentence with {words}", requirement).inside(".requirement")
+    return LengthTests(words, member(value, "areas", _areas, ()), requirement)
 
 
 def _areas(value: Any) -> tuple[str, ...]:
