@@ -1,6 +1,7 @@
 """`pfgen-fast checklists import` and `info` as users type them."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,7 @@ def test_a_suite_is_shown_with_questions_and_weights(call) -> None:
 
     assert code == 0
     assert out.startswith("essays-en (en): 7 tasks and 1 with a wanted length (1k), 2 areas, 3 categories\n")
+    assert re.search(r"^explanations +5 +\d+\.\d +54\.4 ", out, re.MULTILINE)  # the lengths of instructions
     assert "\nexplanations/how_things_work: 3 tasks\n  30.00  " in out
     assert "  20.00  Is the answer without any flaw" in out
     assert err == "note: the weights of essays-en are a guess, not fitted to anybody's marks\n"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...base.untrusted_text import counted, few_names
-from ..app import Exit, Quiet, caution, exit_if_partial, fail, note, print_line, shown, warn
+from ..app import Exit, Quiet, caution, exit_if_partial, fail, note, print_line, print_tables, shown, warn
 from ..engine_options import (
     Connection,
     JudgeTemperature,
@@ -64,7 +65,7 @@ class ChecklistsImport:
 
 
 class ChecklistsInfo:
-    """Shows a checklist suite: areas, categories, numbers of tasks, questions with weights, missing instructions.
+    """Shows a checklist suite: lengths of instructions, categories, questions with weights, missing instructions.
 
     Example
 
@@ -75,9 +76,15 @@ class ChecklistsInfo:
 
     def __call__(self) -> None:
         from ...lab.checklists.checklist_suite import ChecklistSuite
+        from ...lab.words import length_table
 
         suite = ChecklistSuite.load(self.suite)
         _print_suite(suite)
+        instructions: dict[str, list[str]] = {}
+        for task in suite.tasks:
+            if task.instruction and task.is_whole and task.length is None:
+                instructions.setdefault(task.area, []).append(task.instruction)
+        print_tables([replace(length_table(instructions, suite.words), title="Lengths of instructions")])
         for (area, category), checklist in suite.checklists.items():
             n_tasks = sum(task.place == (area, category) for task in suite.tasks)
             weights = "" if checklist.has_weights else ", equal weights"
