@@ -3,10 +3,11 @@
 import functools
 import http.server
 import json
+import re
 import threading
 
 import pytest
-from makers.documented import ROOT, tool
+from makers.documented import DOCS, ROOT, tool
 from makers.pages import open_browser
 
 check_site = tool("check_site")
@@ -94,3 +95,49 @@ def test_the_built_site_asks_nobody_else_and_its_search_finds(served):
     assert failed == []
     assert [url for url in asked if not url.startswith((served, "data:", "blob:"))] == []
     assert len(asked) > 10
+
+
+GLOSSARIES = ("glossary", "ja/glossary")
+TERMS = """LLM-as-a-judge|Nejumi|RAG|hill-climb|distributional hypothesis|fluency|truthfulness|helpfulness|many-shot|
+HelloEval|Bloom|checklist|reasonable rate|win rate|long-context|length constraint|linear regression|Repetition-4|PPL|
+response style|metric misunderstanding|expert weight|Wilcoxon|harmonic mean|Auto-CoT|SummEval|WMT-22|流暢さ|真実性|
+有用性|参照回答群|回答例|分布仮説|山登り法|ハルシネーション|公用文|学習指導要領|リーダーボード|チェックリスト|勝率|専門家の重み|調和平均"""
+"""Words for which readers of the papers look; "|" stands between two."""
+SEARCH = """async (queries) => {
+  const worker = new Worker(JSON.parse(document.getElementById("__config").textContent).search);
+  const reply = () => new Promise(resolve => { worker.onmessage = event => resolve(event.data.data); });
+  const { config, docs } = await (await fetch("search/search_index.json")).json();
+  worker.postMessage({ type: 0, data: { config, docs, options: {} } });
+  await reply();
+  const results = [];
+  for (const query of queries) {
+    worker.postMessage({ type: 2, data: query });
+    results.push((await reply()).items.map(([first]) => first.location.split("#")[0]));
+  }
+  return results;
+}"""
+
+
+def terms(name):
+    """The terms of a glossary, and the line below each."""
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    entries = re.findall(r"^### (.+)\n\n(.+)$", text, flags=re.MULTILINE)
+    assert len(entries) == text.count("\n### ")
+    return {term: line for head, line in entries for term in re.split(r", |、|; |（|）| \(|\)", head) if term}
+
+
+def test_the_words_of_the_papers_are_in_a_glossary_and_lead_on():
+    entries = {**terms(GLOSSARIES[0]), **terms(GLOSSARIES[1])}
+    assert [term for term in TERMS.replace("\n", "").split("|") if term not in " ".join(entries)] == []
+    assert [term for term, line in entries.items() if "](" not in line] == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", GLOSSARIES)
+def test_the_search_finds_each_term_of_the_papers(served, name):
+    queries = list(terms(name))
+    with open_browser() as browser:
+        page = browser.new_page()
+        page.goto(f"{served}/index.html")
+        results = page.evaluate(SEARCH, queries)
+    assert [query for query, pages in zip(queries, results, strict=True) if f"{name}.html" not in pages[:5]] == []
