@@ -81,7 +81,7 @@ def test_offline_says_how_many_replies_are_missing_and_partial_takes_the_complet
 def test_replies_without_a_rating_are_counted_and_the_first_is_shown(call):
     with serving(lambda request: answering("I cannot rate this. " * 20)) as server:
         message = one_error(judged(call, server, *ONCE, "--quiet", kinds="negate/1000"))
-    assert "96 replies have no rating in the expected form; the first: 'I cannot rate this. I cannot " in message
+    assert "96 replies have no rating of the form [[1]] to [[5]] and are left out; the first: 'I can" in message
     assert len(message) < 250
 
 

@@ -78,6 +78,39 @@ def test_an_item_that_breaks_the_rules_is_named_with_its_line(tmp_path, change, 
     assert problem(write(tmp_path, rows)) == f"items.jsonl, line 2{expected}"
 
 
+ARTICLE = "The lake froze in March, and the ferry stayed in its harbour for nineteen days."
+SUMMARIES = ["The lake froze. The ferry stayed in its harbour.", "The lake froze in March, so no ferry sailed at all."]
+OF_ARTICLE = {"text": ARTICLE, "human_summaries": SUMMARIES, "scores": [1.5]}
+NO_CONTEXT = (
+    "items.jsonl, line 1: the column 'text' may be the source of human_summaries, because there is no context; "
+    "expected --column context=text --column text=human_summaries, or --column text=text to damage 'text'"
+)
+
+
+def test_a_column_text_that_holds_the_source_is_refused_and_freed_by_naming_the_columns(tmp_path):
+    path = write(tmp_path, [OF_ARTICLE, OF_ARTICLE, {**OF_ARTICLE, "text": "Another article."}])
+    with pytest.raises(DiscernmentError) as caught:
+        read_collection(path, task="summarization")
+    assert str(caught.value).replace(str(path), path.name) == NO_CONTEXT
+    columns = {"context": "text", "text": "human_summaries", "perturbed.negate/minor": "text"}
+    items = read_collection(path, task="summarization", columns=columns)
+    first = CollectionItem("1", SUMMARIES[0], "summarization", "en", None, ARTICLE, (SUMMARIES[1],))
+    assert items.items[0] == replace(first, perturbed={"negate/minor": ARTICLE})
+    assert [item.id for item in items.items] == ["1", "3"]  # the second row repeats the first
+    assert items.notes == ("Of 3 rows, 1 are left out: repeated texts, or texts that are too short.",)
+    kept = (read_collection(path, task="summarization", columns={"text": "text"}), read_collection(path, task="own"))
+    assert all(collection.items[0].text == ARTICLE for collection in kept)
+
+
+def test_short_texts_are_left_out_and_a_column_that_is_not_there_is_named(tmp_path):
+    path = write(tmp_path, [{"text": "Ice.", "task": "t"}, {"text": "Ice floats.", "task": "t"}])
+    assert [item.id for item in read_collection(path, longer_than=4).items] == ["2"]
+    with pytest.raises(DiscernmentError, match=r"no items; expected one in each row with a text of more than 99 char"):
+        read_collection(path, longer_than=99)
+    with pytest.raises(DiscernmentError, match=r"line 1: no column 'x' for context; the columns are 'text', 'task'$"):
+        read_collection(path, columns={"context": "x"})
+
+
 def test_a_file_without_items_and_lines_that_are_no_items_are_named(tmp_path):
     path = tmp_path / "items.jsonl"
     path.write_text("")

@@ -107,9 +107,19 @@ def test_the_hash_changes_with_all_that_a_prompt_says(write):
     assert read_criteria(write(KEY)).hash == hashes[0]
 
 
+def test_a_frame_of_a_file_replaces_the_prompt_and_may_ask_for_the_score_only(write):
+    own = '[frame]\nen = """{text}\nScore ONLY - {criterion}:"""\n'
+    criteria = read_criteria(write(own + KEY))
+    assert criteria.prompt_for(Item("1", "x", "any", "en"), "charm", "Ice {low}.") == "Ice {low}.\nScore ONLY - charm:"
+    assert [criteria.scale.rating_in(reply) for reply in ("charm: 4", "[[3]]", "a 4")] == [4, 3, None]
+    assert read_criteria(write(KEY)).scale.rating_in("4") is None
+    assert len({read_criteria(write(text)).hash for text in (KEY, own + KEY, own.replace("ONLY", "only") + KEY)}) == 3
+
+
 FAULTS = {
+    "a frame": ("frame.en = '{txt}'" + KEY, r"frame\['en'\]: expected the placeholder \{text\} in the template"),
     "no TOML": ("[", "not TOML"),
-    "unknown key": ("tsks = 1", r"unknown key 'tsks'; expected one of tasks, scale, criteria"),
+    "unknown key": ("tsks = 1", r"unknown key 'tsks'; expected one of tasks, scale, frame, criteria"),
     "unknown language": (KEY.replace(".en", ".de"), r"criteria\['charm'\]: unknown key 'de'; expected one of en, ja"),
     "no definition": (KEY.replace("definition", "#"), r"criteria\['charm'\]\['en'\]: the key 'definition' is missing"),
     "no criterion": ("tasks.a.metrics = ['charms']" + KEY, "metrics: unknown criterion 'charms'; expected one of"),

@@ -78,6 +78,23 @@ def test_a_number_that_the_answer_contains_counts_only_at_the_end_of_the_reply(p
     assert len(result.unrated()) == (rating is None)
 
 
+@pytest.mark.parametrize(
+    ("reply", "rating"),
+    [
+        *(("4", 4), (" **4.**\n", 4), ("Coherence: 4", 4), ("Score (1-5) -\n4", None), ("Score:\n4.0", 4), ("4/5", 4)),
+        *(("4 / 10", None), ("6", None), ("4\n\nIt has 2 gaps.", 4), ("I give it 4", None), ("3 or 4", None)),
+        *(("4.5", None), ("Not [[9]]: 4", None), ("", None), ("45", None)),
+    ],
+)
+def test_where_the_prompt_does_not_ask_for_brackets_a_reply_may_be_only_a_number(tmp_path, reply, rating):
+    file = tmp_path / "prompt.txt"
+    file.write_text("Scale: 1 to 5\n\n{question} {answer} Give a score ONLY:", encoding="utf-8")
+    scale = read_template(file).scale
+    assert scale.rating_in(reply) == rating
+    assert scale.rating_in("It is fine. [[2]]") == 2
+    assert scale.form == "[[1]] to [[5]], or only a number from 1 to 5"
+
+
 def test_the_template_of_the_paper_judges_japanese_answers_only():
     template = read_template("paper")
     stated = ("正確さ", "有用さ", "参考回答", "日本語がまったく使われていない回答は 1 点", "コード", "計算")
@@ -158,7 +175,7 @@ def test_the_prompt_shows_question_sample_text_and_language(path):
 def test_the_signature_has_everything_that_affects_a_score(path):
     usual = evaluator_of(path).signature
     assert usual == (
-        f'judge:"org/judge"|template:{PLAIN.hash}|language:"Japanese"|temperature:0|max_tokens:300|ratings:1|seed:""'
+        f'judge:"org/judge"|template:{PLAIN.hash}|language:"Japanese"|temperature:0|max_tokens:1024|ratings:1|seed:""'
     )
     changes = (
         *OTHERS,
@@ -306,7 +323,7 @@ def test_again_asks_anew_with_other_seeds_and_the_same_budget(path):
 
 def test_the_signature_by_criteria_has_everything_that_affects_a_score(path, tmp_path):
     usual = criteria_judge(path).signature
-    assert usual == (f'judge:"org/judge"|{CRITERIA.signature}|temperature:0|max_tokens:300|ratings:5|seed:""')
+    assert usual == (f'judge:"org/judge"|{CRITERIA.signature}|temperature:0|max_tokens:1024|ratings:5|seed:""')
     own = tmp_path / "own.toml"
     own.write_text("[criteria.fluency.en]\nname = 'flow'\ndefinition = 'Flow.'\nsteps = []\n")
     changes = (*OTHERS, {"prompts": read_criteria(own)}, {"replicate": 1})

@@ -40,7 +40,7 @@ class Evaluators:
     temperature: JudgeTemperature = None
     category: str | None = Option(None, "checklists: judge other items by the checklist of this category.")
     criteria: Path | None = Option(None, "judge: read tasks and metrics from a TOML file.")
-    max_tokens: int | None = Option(None, "Limit the tokens of a reply. Default: judge 300, checklists 4096.", min=1)
+    max_tokens: int | None = Option(None, "Limit the tokens of a reply. Default: judge 1024, checklists 4096.", min=1)
 
     def open(self, name: str, folder: Path, source: Source, asking: Asking) -> Evaluator | TableScores:
         """Opens an evaluator; asks nothing yet."""

@@ -10,7 +10,7 @@ from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..app import Exit, Quiet, fail, note, print_line
+from ..app import Exit, Quiet, fail, note, print_line, shown
 from ..engine_options import ServerOptions
 from ..options import Threads, names_of
 from ..parser import Argument, Option, option_group
@@ -55,6 +55,14 @@ class Source:
         group="",
     )
     per_question: int = Option(2, "Use this many answers to each question of a run or suite.", min=1, group="")
+    column: list[str] | None = Option(
+        None,
+        "Read a key of the items from this column: context=article, or perturbed.char_typo/minor=typos for ready-made "
+        "damage. May be repeated.",
+        metavar="KEY=COLUMN",
+        group="",
+    )
+    longer_than: int = Option(0, "Leave out texts of at most N characters.", min=0, metavar="N", group="")
     items: int | None = Option(None, "Use only the first N items.", min=1, group="")
     task: str | None = Option(None, "Set the task of items without one, such as answers.", metavar="TEXT", group="")
     language: Language = None
@@ -74,15 +82,20 @@ class Source:
     def collection(self) -> Collection:
         """The items; ends the command unless exactly one source is given."""
         from ...lab.discernment import originals
-        from ...lab.discernment.discernment_items import read_collection
+        from ...lab.discernment.discernment_items import KEYS, read_collection
 
         n_sources = sum([self.file is not None, self.run is not None, self.from_suite])
         if n_sources != 1:
             fail(f"{n_sources or 'no'} sources of texts: expected one of COLLECTION, --from-run RUN and --from-suite")
         if self.file is not None:
-            whole = read_collection(self.file, task=self.task, language=self.language)
-        elif self.task or self.language:
-            fail("--task, --language: expected only with COLLECTION, because answers are items of the task answers")
+            columns = {key: name for key, _, name in (pair.partition("=") for pair in self.column or ())}
+            for key, column in columns.items():
+                if not column or (key not in KEYS and not key.startswith("perturbed.")):
+                    fail(f"--column {shown(key)}: expected KEY=COLUMN with one of the keys {', '.join(KEYS)}")
+            reading: Any = {"task": self.task, "language": self.language, "columns": columns}
+            whole = read_collection(self.file, longer_than=self.longer_than, **reading)
+        elif self.task or self.language or self.column or self.longer_than:
+            fail("--task, --language, --column, --longer-than: expected only with COLLECTION, not with answers")
         elif self.run is not None:
             whole = originals.from_run(self.run, self.loaded_suite, per_question=self.per_question)
         else:
@@ -162,7 +175,7 @@ class Asking(ServerOptions):
             asked.append(judge.again().asked(collection.items, damage.originals))
         complete = self._complete(asked, judge, collection, "ratings")
         if not self.dry_run:
-            judge.check_rated(asked[0])
+            note(*filter(None, [judge.check_rated(asked[0])]))
         return complete
 
     def _complete(

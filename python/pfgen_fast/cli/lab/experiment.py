@@ -242,7 +242,7 @@ class ExperimentJudge:
     ratings: int = Option(1, "Rate each answer this often.", min=1)
     trials: int | None = Option(None, "Rate N answers per question of a run. Default: all.", "-n", min=1)
     temperature: JudgeTemperature = None
-    max_tokens: int = Option(300, "Limit the tokens of a reply.", min=1)
+    max_tokens: int = Option(1024, "Limit the tokens of a reply.", min=1)
     seed: str = Option("", "Set the seed (any text) of the choice of answers and of replies.", metavar="TEXT")
     asking: ServerOptions
     call: Call

@@ -13,18 +13,22 @@ from typing import Any
 from ...base.errors import DiscernmentError
 from ...base.table import Table
 from ...base.untrusted_json import parse_json, unexpected
-from ...base.untrusted_text import in_one_line
+from ...base.untrusted_text import few_names, in_one_line
 from ...suite.questions import language_of
 from ...tables.formats import table_rows
 from ..evaluators.evaluator import Item
 from ..words import length_table
 from .damage.text_reading import LANGUAGES
+from .damage.text_reading import read as reading
 from .kinds import task_named, unknown
 
 MIN_ITEMS = 10
 """The smallest number of items with which a cell is defined."""
 
 _TASKS_WITH_QUESTIONS = ("qa", "answers")
+_TASKS_WITH_SOURCES = ("summarization", "story", "qa", "translation")
+_SHORTEST_TEXT = 20
+"""The length from which a value of another column may be a text, in code points."""
 
 
 @dataclass(frozen=True)
@@ -138,61 +142,126 @@ _MAX_ITEMS = 1_000_000
 _MAX_CODE_POINTS = 1 << 30
 
 
-def read_collection(path: str | Path, *, task: str | None = None, language: str | None = None) -> Collection:
+def read_collection(
+    path: str | Path,
+    *,
+    task: str | None = None,
+    language: str | None = None,
+    columns: Mapping[str, str] = {},
+    longer_than: int = 0,
+) -> Collection:
     """Reads the items of a table, one in each row.
 
     Texts of a CSV or TSV file are kept unchanged, and an empty cell is a missing value. `references` is a JSON list of
-    texts or one text, and `perturbed` is a JSON object. Other columns are ignored.
+    texts or one text, and `perturbed` is a JSON object. If `text` is a list of texts, the text with the most sentences
+    is damaged, and the others are references. Other columns are ignored. In a table without a column of IDs, the number
+    of a row is its ID. There, and if columns are named, a row that repeats a text with its question and context is left
+    out.
 
     Args:
         path: The table, in any format of `tables`; `-` for JSON lines on stdin.
         task: The task of items without a task.
         language: The language of items without a language; None to find it from the text.
+        columns: By key of an item, such as `context` or `perturbed.char_typo/minor`, the name of its column.
+        longer_than: Items whose texts have at most this many code points are left out.
 
     Raises:
-        DiscernmentError: An item breaks the rules; the message names the line.
+        DiscernmentError: An item breaks the rules, or the column `text` seems to be the source; the message names the
+            line.
         TrialsError: The file cannot be read or is not a table.
     """
     seen: dict[str, str] = {}
-    items: list[CollectionItem] = []
-    size = 0
-    for where, row in table_rows(path):
-        item = _item(row, where, task, language)
+    items: dict[object, CollectionItem] = {}
+    n_rows = size = 0
+    is_numbered = False
+    for n_rows, (where, own) in enumerate(table_rows(path), start=1):
+        row = _by_key(own, columns, where)
+        is_numbered = "id" not in row and (is_numbered or n_rows == 1)
+        item = _item({**row, "id": n_rows} if is_numbered else row, where, task, language)
+        key = (item.text, item.question, item.context) if is_numbered or columns else n_rows
+        if len(item.text) <= longer_than or key in items:
+            continue
+        item = _checked_item(item, where, seen)
+        if "text" not in columns:
+            _check_source(item, row, where)
         texts = (item.text, item.context or "", item.alternative or "", *item.references, *item.perturbed.values())
         size += sum(map(len, texts))
         if len(items) >= _MAX_ITEMS or size > _MAX_CODE_POINTS:
             raise DiscernmentError(
                 f"{path}: more than {_MAX_ITEMS:,} items or {_MAX_CODE_POINTS:,} characters, which is the limit"
             )
-        items.append(_checked_item(item, where, seen))
+        items[key] = item
     if not items:
-        raise DiscernmentError(f"{path}: no items; expected one in each row")
-    return Collection(tuple(items), str(path))
+        longer = f" with a text of more than {longer_than:,} characters" if longer_than else ""
+        raise DiscernmentError(f"{path}: no items; expected one in each row{longer}")
+    out = f"Of {n_rows:,} rows, {n_rows - len(items):,} are left out: repeated texts, or texts that are too short."
+    return Collection(tuple(items.values()), str(path), (out,) if len(items) < n_rows else ())
+
+
+def _by_key(row: Row, columns: Mapping[str, str], where: str) -> Row:
+    """The row by the keys of an item; a column that is named for a key is not read under its own name."""
+    for key, column in columns.items():
+        if column not in row:
+            raise DiscernmentError(
+                f"{where}: no column {in_one_line(repr(column), 60)} for {key}; the columns are {_listed(row)}"
+            )
+    own = {name: value for name, value in row.items() if name not in {*columns, *columns.values()}}
+    own |= {key: row[column] for key, column in columns.items() if "." not in key}
+    ready = {key.partition(".")[2]: row[column] for key, column in columns.items() if "." in key}
+    return {**own, "perturbed": ready} if ready else own
+
+
+def _check_source(item: CollectionItem, row: Row, where: str) -> None:
+    """Raises DiscernmentError if the text seems to be the source of a shorter text in another column."""
+    if item.task not in _TASKS_WITH_SOURCES or item.context is not None:
+        return
+    names = []
+    for name in row:
+        texts = [
+            text
+            for text in (row[name] if isinstance(row[name], list | tuple) else [row[name]])
+            if isinstance(text, str)
+        ]
+        n_code_points = max(map(len, texts), default=0) * (2 if name == "references" else 1)
+        if (name == "references" or name not in KEYS) and _SHORTEST_TEXT <= n_code_points < len(item.text):
+            names.append(in_one_line(name, 60))
+    if names:
+        raise DiscernmentError(
+            f"{where}: the column 'text' may be the source of {few_names(names, 3)}, because there is no context; "
+            f"expected --column context=text --column text={names[0]}, or --column text=text to damage 'text'"
+        )
+
+
+def _listed(row: Row) -> str:
+    return ", ".join(in_one_line(repr(name), 60) for name in list(row)[:20]) or "none"
 
 
 def _item(row: Row, where: str, task: str | None = None, language: str | None = None) -> CollectionItem:
     """The item of a row; only the types of its values are checked."""
     for key in ("id", "text"):
         if row.get(key) is None:
-            columns = ", ".join(in_one_line(repr(name), 60) for name in list(row)[:20]) or "none"
-            raise DiscernmentError(f"{where}: no {key} in column {key!r}; its columns are {columns}")
+            raise DiscernmentError(f"{where}: no {key} in column {key!r}; its columns are {_listed(row)}")
     name = row["id"]
     if isinstance(name, int) and not isinstance(name, bool) and abs(name) < 1 << 64:
         name = str(name)  # formats read `1` as different types
+    others: tuple[str, ...] = ()
+    if isinstance(row["text"], list | tuple) and (texts := _references(row["text"], where, "text")):
+        text = max(texts, key=lambda text: len(reading(text, language or language_of(text)).sentences))
+        row, others = {**row, "text": text}, tuple(other for other in texts if other != text)
     keys = ("text", "task", "language", "question", "context", "alternative")
-    texts = {key: _text(row.get(key), where, key) for key in keys}
-    task = texts["task"] or task
+    values = {key: _text(row.get(key), where, key) for key in keys}
+    task = values["task"] or task
     if task is None:
         raise DiscernmentError(f"{where}: no task in column 'task'; expected a task, or one for all items (--task)")
     return CollectionItem(
         _text(name, where, "id") or "",
-        texts["text"] or "",
+        values["text"] or "",
         task,
-        texts["language"] or language,
-        texts["question"],
-        texts["context"],
-        _references(row.get("references"), where),
-        texts["alternative"],
+        values["language"] or language,
+        values["question"],
+        values["context"],
+        (*others, *_references(row.get("references"), where)),
+        values["alternative"],
         _perturbed(row.get("perturbed"), where),
     )
 
@@ -203,13 +272,13 @@ def _text(value: Any, where: str, column: str) -> str | None:
     raise _unexpected("a text", value, where, column)
 
 
-def _references(value: Any, where: str) -> tuple[str, ...]:
+def _references(value: Any, where: str, column: str = "references") -> tuple[str, ...]:
     if isinstance(value, str) and value.startswith('["'):
         value = parse_json(value, f"{where}, column 'references'", error=DiscernmentError)
     if isinstance(value, str) or value is None:
         return (value,) if value else ()
     if not isinstance(value, list | tuple) or not all(isinstance(text, str) for text in value):
-        raise _unexpected("a list of texts", value, where, "references")
+        raise _unexpected("a list of texts", value, where, column)
     return tuple(text for text in value if text)
 
 

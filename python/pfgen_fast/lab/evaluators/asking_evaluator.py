@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -97,20 +97,35 @@ class AskingEvaluator(ABC):
         means = asked.means()
         return {metric.name: means[:, column].copy() for column, metric in enumerate(self.metrics)}
 
-    def check_rated(self, asked: AskedTexts) -> None:
-        """Raises JudgingError if there are replies, but none of them has a rating."""
+    @property
+    def form(self) -> str:
+        """The form of a rating that the prompt asks for."""
+        return "that the prompt asks for"
+
+    def unread(self, asked: AskedTexts) -> str:
+        """A note on the replies without a rating: how many, the expected form, the first; empty if all have one."""
         unrated = asked.unrated()
-        if unrated and np.isnan(asked.means()).all():
-            n_cut = sum(self.replies.details(key).is_cut for key in unrated)
-            cut = f", {n_cut:,} ended at the limit of tokens (--max-tokens)" if n_cut else ""
-            raise JudgingError(
-                f"{self.replies.path}: {len(unrated):,} replies have no rating in the expected form{cut}; the first: "
-                f"{in_one_line(repr(self.replies.get(unrated[0])), 100)}"
-            )
+        if not unrated:
+            return ""
+        n_cut = sum(self.replies.details(key).is_cut for key in unrated)
+        cut = f"; {n_cut:,} of them ended at the limit of tokens: raise --max-tokens" if n_cut else ""
+        first = in_one_line(repr(self.replies.get(unrated[0])), 100)
+        return (
+            f"{len(unrated):,} replies have no rating of the form {self.form} and are left out{cut}; the first: {first}"
+        )
+
+    def check_rated(self, asked: AskedTexts) -> str:
+        """The note on unread replies; raises JudgingError if none of the replies has a rating."""
+        problem = self.unread(asked)
+        if problem and np.isnan(asked.means()).all():
+            raise JudgingError(f"{self.replies.path}: {problem}")
+        return problem
 
 
 _IN_BRACKETS = re.compile(r"\[\[\s*([-+]?\d[\d.,/]*)\s*\]\]")
 _WHOLE = re.compile(r"(\d{1,3})(?:\.0+)?")
+_BARE = re.compile(r"(?:[^\d\n]*[:：-])?[\s*_]*(\d{1,3})(?:\.0+)?(?: ?/ ?(\d+))?[ .。*_]*(?:\n.*)?", re.DOTALL)
+"""A reply whose first line is only a number, or its name and the number: `4`, `Coherence: 4/5`."""
 _AFTER_THE_END = " \t\r\n.。*_`"
 """Characters that may follow the rating at the end of a reply."""
 
@@ -121,13 +136,21 @@ class Scale:
 
     low: int = 1
     high: int = 10
+    # whether a reply may be only a number, because the prompt does not ask for brackets, which its own hash covers
+    is_bare: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.low < self.high <= 100:
             raise JudgingError(f"a scale of {self.low} to {self.high}: expected two numbers from 0 to 100, in order")
 
+    @property
+    def form(self) -> str:
+        """The expected form of a rating."""
+        bare = f", or only a number from {self.low} to {self.high}" if self.is_bare else ""
+        return f"[[{self.low}]] to [[{self.high}]]{bare}"
+
     def rating_in(self, reply: str, judged: str = "") -> int | None:
-        """The last number of the form `[[n]]`; None if it is missing or not on the scale.
+        """The last number of the form `[[n]]`, or else a bare number; None if it is missing or not on the scale.
 
         If the judged text contains the same `[[n]]`, the number counts only at the end of the reply, because elsewhere
         it may be a quotation.
@@ -138,6 +161,9 @@ class Scale:
             if match[0] not in judged or not reply[match.end() :].strip(_AFTER_THE_END)
         ]
         whole = _WHOLE.fullmatch(lines[-1]) if lines else None
+        if self.is_bare and not _IN_BRACKETS.search(reply):
+            whole = _BARE.fullmatch(reply.strip())
+            whole = whole if whole and whole[2] in (None, str(self.high)) else None
         return int(whole[1]) if whole and self.low <= int(whole[1]) <= self.high else None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -75,6 +75,11 @@ class Criteria:
 
     tasks: Mapping[str, Task]
     scale: Scale  # scale of all ratings
+    frames: Mapping[str, Template] = field(default_factory=dict)  # by language, prompts in place of the packaged ones
+
+    def frame(self, language: str) -> Template:
+        """The prompt around a criterion."""
+        return self.frames.get(language) or _frame(language)
 
     def task(self, name: str) -> Task:
         """The task with this name, or the default task."""
@@ -99,7 +104,7 @@ class Criteria:
             ]
             for name, task in sorted(self.tasks.items())
         }
-        frames = [_frame(language).hash for language in LANGUAGES]
+        frames = [self.frame(language).hash for language in LANGUAGES]
         blocks = [_BLOCKS[language].hash for language in LANGUAGES]
         parts = [tasks, frames, blocks, self.scale.low, self.scale.high, _QUESTION]
         return hashlib.sha256(json.dumps(parts, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
@@ -120,7 +125,7 @@ class Criteria:
             raise JudgingError(f"item {item.id}: has no question, which the judge needs for the task {item.task}")
         spoken, criterion = _in_language(wanted.criteria[metric], language)
         shown = ((_QUESTION[spoken], item.question), (_in_language(wanted.context, spoken)[1], item.context))
-        return _frame(spoken).fill(
+        return self.frame(spoken).fill(
             what=_in_language(wanted.what, spoken)[1],
             language=LANGUAGES[spoken].get(language, language),
             criterion=criterion.name,
@@ -140,15 +145,25 @@ def read_criteria(path: Path | None = None) -> Criteria:
 
 
 def _criteria(content: Any) -> Criteria:
-    _refuse_unknown(content, ("scale", "tasks", "criteria"))
+    _refuse_unknown(content, ("scale", "frame", "tasks", "criteria"))
+    frames: dict[str, Template] = member(content, "frame", lambda texts: _by_language(texts, _own_frame), {})
     scale, for_all = member(content, "scale", _scale, Scale(1, 5)), _criteria_in(content)
+    if any("[[" not in frame.text for frame in frames.values()):
+        scale = replace(scale, is_bare=True)
     if "tasks" in content:
         tasks = member(content, "tasks", lambda value: entries(value, lambda task: _task(task, for_all)))
     elif for_all:
         tasks = {DEFAULT_TASK: _task({}, for_all)}
     else:
         raise Fault("expected at least one criterion, as [criteria.NAME.en]")
-    return Criteria(tasks, scale)
+    return Criteria(tasks, scale, frames)
+
+
+def _own_frame(value: Any) -> Template:
+    try:
+        return Template.checked(text(value), placeholders=_PLACEHOLDERS, needed=("text",))
+    except JudgingError as error:
+        raise Fault(str(error)) from None
 
 
 def _criteria_in(value: Any) -> dict[str, dict[str, Criterion]]:

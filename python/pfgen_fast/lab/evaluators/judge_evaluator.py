@@ -20,7 +20,7 @@ from ...base.errors import JudgingError
 from ...base.untrusted_text import shown_value
 from ...generation.prompts import sampling_seed
 from ..judging.judge_asking import Connect, Spending
-from ..judging.judge_requests import Judge, JudgeRequest, RequestOptions, Server, Template
+from ..judging.judge_requests import USUAL_MAX_TOKENS, Judge, JudgeRequest, RequestOptions, Server, Template
 from ..judging.reply_store import ReplyStore
 from .asking_evaluator import AskingEvaluator, Ratings, Scale, check_n_ratings, usual_temperature
 from .criteria import read_criteria
@@ -99,13 +99,14 @@ def read_template(source: str | Path = "default", language: str = USUAL_LANGUAGE
             f"{path}: no such file; expected a template, or the name of a packaged template: {', '.join(TEMPLATES)}"
         )
     template = Template.read(path, placeholders=_PLACEHOLDERS, needed=("question", "answer"))
+    is_bare = "[[" not in template.text
     if not template.text.startswith("Scale:"):
-        return RatingTemplate(template.text, template.placeholders, language=language)
+        return RatingTemplate(template.text, template.placeholders, Scale(is_bare=is_bare), language)
     head = _HEAD.match(template.text)
     if head is None:
         raise JudgingError(f"{path}, line 1: expected the scale as 'Scale: 1 to 5'")
     try:
-        scale = Scale(int(head[1]), int(head[2]))
+        scale = Scale(int(head[1]), int(head[2]), is_bare)
     except JudgingError as error:
         raise JudgingError(f"{path}, line 1: {error}") from None
     return RatingTemplate(template.text[head.end() :], template.placeholders, scale, language)
@@ -159,6 +160,11 @@ class JudgeEvaluator(AskingEvaluator):
             f"|ratings:{self.n_ratings}|seed:{json.dumps(self.seed)}{replicate}"
         )
 
+    @property
+    def form(self) -> str:
+        """The form of a rating that the prompt asks for."""
+        return self.prompts.scale.form
+
     def again(self) -> JudgeEvaluator:
         """The same judge with other seeds, so that all ratings are requested again, and stored in the same file."""
         return replace(self, replicate=self.replicate + 1)
@@ -196,7 +202,7 @@ def open_judge(
     criteria: Path | None = None,
     n_ratings: int = N_RATINGS,
     temperature: float | None = None,
-    max_tokens: int = 300,
+    max_tokens: int = USUAL_MAX_TOKENS,
     request_options: RequestOptions | None = None,
     server: Server | None = Server(),  # noqa: B008 - immutable
     spending: Spending | None = None,

@@ -107,19 +107,16 @@ class RatedRuns:
 
     def finding(self) -> Finding:
         """Compares the mean ratings of runs and models with our scores."""
-        rated, scored, scale = self.rated(), self._scored, self._evaluator.prompts.scale
-        n_missing, unrated = self.ratings.n_missing, self.ratings.unrated()
-        n_unrated, n_cut = len(unrated), sum(self._evaluator.replies.details(key).is_cut for key in unrated)
-        cut = f"; {n_cut:,} of them ended at the limit of tokens: raise --max-tokens" if n_cut else ""
+        rated, scored = self.rated(), self._scored
+        n_missing, unread = self.ratings.n_missing, self._evaluator.unread(self.ratings)
         if not rated:
-            raise ExperimentError(f"no ratings: {n_missing:,} are missing, {n_unrated:,} replies have no rating{cut}")
+            raise ExperimentError(f"no ratings: {n_missing:,} are missing; {unread or 'there are no replies'}")
         notes = []
         if n_missing:
             n_wanted = len(self.ratings)
             notes.append(f"{n_missing:,} of {n_wanted:,} ratings are missing; the means are over the other ratings")
-        if n_unrated:
-            form = f"[[{scale.low}]] to [[{scale.high}]]"
-            notes.append(f"{n_unrated:,} replies have no rating of the form {form} and are left out{cut}")
+        if unread:
+            notes.append(unread)
         verdicts = Verdicts(self._evaluator.judge.model)
         lengths = np.full((len(scored.names), len(scored.suite)), np.nan)
         for (run, question), cell in self._cells(rated).items():

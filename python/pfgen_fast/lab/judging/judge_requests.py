@@ -75,6 +75,9 @@ class Template:
         return re.sub(f"{{({'|'.join(self.placeholders)})}}", lambda match: values[match[1]], self.text)
 
 
+USUAL_MAX_TOKENS = 1024
+"""The default limit of a reply, which suits a prompt that asks for an explanation before the rating."""
+
 MAX_REQUEST_BYTES = 4 << 20
 """The maximum length of a request in a file of replies, more than any judge accepts."""
 
@@ -120,7 +123,7 @@ class Judge:
 
     model: str  # name on the server
     temperature: float = 0.0  # 0 takes the most likely token
-    max_tokens: int = 300  # maximum number of tokens in a reply
+    max_tokens: int = USUAL_MAX_TOKENS  # maximum number of tokens in a reply
     options: RequestOptions = field(default_factory=RequestOptions)
 
     @property
