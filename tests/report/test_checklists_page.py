@@ -43,10 +43,17 @@ def open_view(open_tab, path, fragment, **options):
 def test_the_page_fits_and_can_be_used_by_everybody(open_tab, path, scheme, width):
     options = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
     tab = open_tab(path, **options)
-    for name in ("Leaderboard", "Tasks", "Categories", "Checklists"):
+    for name in ("Leaderboard", "Tasks", "Categories", "Checklists", "Plots"):
         tab.page.get_by_role("link", name=name, exact=True).click()
         assert tab.page.evaluate("document.documentElement.scrollWidth") == width
         assert tab.faults() == []
+    assert tab.page.locator("#plots figcaption").all_inner_texts() == [
+        "Score by wanted length",
+        "Words by wanted length",
+    ]
+    tab.page.locator("#plots figure").nth(1).scroll_into_view_if_needed()
+    tab.page.locator("#plots figure").nth(1).get_by_text("shorter than wanted").wait_for()  # the legend
+    tab.page.get_by_role("link", name="Checklists", exact=True).click()
     row = tab.page.locator("#checklist-table tbody tr").nth(1)
     assert row.inner_text().split("\t")[0] == "2. Is it polite?"
     assert row.locator("td").count() == 4  # the weight, and three models

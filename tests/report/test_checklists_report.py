@@ -15,7 +15,7 @@ from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_ru
 from pfgen_fast.lab.checklists.checklist_scoring import score_judged_runs
 from pfgen_fast.lab.checklists.tasks import ChecklistTask
 from pfgen_fast.report import pages
-from pfgen_fast.report.checklists_overview import question_means, titles
+from pfgen_fast.report.checklists_overview import plots_of, question_means, titles
 from pfgen_fast.report.checklists_page import write_checklists
 
 
@@ -129,6 +129,29 @@ def test_a_model_has_the_figures_of_the_table_and_its_losses_add_up_to_the_media
         )
         assert loss > 0
         assert overview["questions"][task]["subject"] == overview["checklists"][category]["name"]
+
+
+def test_plots_have_sizes_and_contexts_from_names_and_wanted_lengths(suite, tmp_path):
+    skills = {"heron-7b-128k": 2, "Heron-7B": 4, "heron-7b-1m": 1, "stork-8x22b": 3, "crane-0.5b": 0, "opt-api": 2}
+    runs = [own.judged_run(tmp_path / name, suite, skill=skill) for name, skill in skills.items()]
+    models = {model.model: (number, model) for number, model in enumerate(score_judged_runs(suite, runs).models)}
+    by_size, scores, words, contexts = plots_of(score_judged_runs(suite, runs))
+    sizes = {line["run"]: line["points"] for line in by_size["series"]}
+    assert len(sizes) == 5
+    number, model = models["stork-8x22b"]
+    assert sizes[number] == [(176, model.average.rescaled)]
+    [free] = [answer for answer in model.answers if answer.key == ("report_1", None, 1)]
+    of_length = model.lengths["90"]
+    for place, plot in enumerate((scores, words)):
+        [points] = [line["points"] for line in plot["series"] if line["run"] == number]
+        first = (suite.rescaling(free.score), free.words)[place]
+        assert points == [(0, first), (90, (of_length.rescaled, of_length.words)[place])]
+    assert words["series"][-1] == {"run": None, "points": [(0, 0, 0, 0), (90, 0, 0, 90)], "hasBand": True}
+    assert [line["run"] for line in contexts["series"]] == [
+        models[name][0] for name in ("Heron-7B", "heron-7b-128k", "heron-7b-1m")
+    ]
+    assert [line["dash"] for line in contexts["series"]] == ["solid", "dash", "dash"]
+    assert contexts["x"]["names"] == ["letters", "reports", "average"]
 
 
 def test_what_a_figure_leaves_out_is_named(suite, runs, tmp_path):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from ..base.mean_interval import MeanInterval
@@ -35,6 +36,8 @@ _N_TITLE = 160
 _N_READ = 2000
 _MIN_COMMON = 20
 _MIN_ALIKE = 3
+_SIZE = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])", re.IGNORECASE)
+_CONTEXT = re.compile(r"[-_. ](\d+(?=k)|\d(?=m))([km])(?![a-z0-9])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,7 @@ def overview_of(scores: ChecklistScores, models: Sequence[ModelEvidence]) -> dic
         "levels": (suite.levels[0], suite.levels[-1]),
         "rescaling": (suite.rescaling.centre, suite.rescaling.factor),
         "means": question_means(scores),
+        "plots": plots_of(scores),
         "marks": marks,
         "state_names": STATES,
         "states": ["".join(str(STATES.index(state)) for _, state, _ in row) for row in cells],
@@ -267,6 +271,71 @@ def losses_of(scores: ChecklistScores, tasks: Sequence[ChecklistTask]) -> list[d
         whole = {"total": total, "categories": categories, "questions": questions[:_N_LOSSES]}
         losses.append(whole if questions and model.average.rescaled is not None else None)
     return losses
+
+
+# --- plots
+
+
+def plots_of(scores: ChecklistScores) -> list[dict[str, Any]]:
+    """The charts of models: score against size, score and words by wanted length, and longer contexts beside the base.
+
+    Sizes in billions of parameters (`7b`, `8x7b`) and contexts (`16k`, `1m`) are parts of names. A series has the
+    number of its model, and points of x and y.
+    """
+    models, words, plots = scores.models, "characters" if scores.suite.words == "characters" else "words", []
+    sizes = [_series(number, own) for number, own in enumerate(map(_by_size, models)) if own]
+    if len(sizes) > 1:
+        plots.append(_plot("Score against model size", "billions of parameters (log)", "average", sizes, isLog=True))
+    by_length = [(number, own) for number, model in enumerate(models) if (own := _by_length(model, scores))]
+    if by_length:
+        x, longest = f"wanted {words} (0: no wanted length)", max(row[0] for _, own in by_length for row in own)
+        below = {"run": None, "points": [(end, 0, 0, end) for end in (0, longest)], "hasBand": True}
+        for place, y in enumerate(("score", words), start=1):
+            lines = [
+                _series(number, [(row[0], row[place]) for row in own], dash="solid", look=look)
+                for look, (number, own) in enumerate(by_length)
+            ]
+            plots.append(_plot(f"{y.capitalize()} by wanted length", x, y, [*lines, *[below] * (place - 1)]))
+    families: dict[str, list[tuple[int, int]]] = {}
+    for number, model in enumerate(models):
+        context = _CONTEXT.search(model.name)
+        tokens = int(context[1]) * (1000 if context[2] in "mM" else 1) if context else 0
+        families.setdefault(_CONTEXT.sub("", model.name).lower(), []).append((tokens, number))
+    lines = []
+    for look, family in enumerate(sorted(family) for family in families.values() if len(family) > 1):
+        for place, (_, number) in enumerate(family):
+            parts = [*map(models[number].areas.get, scores.suite.areas), models[number].average]
+            points = [(x, part.rescaled) for x, part in enumerate(parts) if part]
+            lines.append(_series(number, points, dash="dash" if place else "solid", look=look))
+    if lines:
+        names = [*map(_words, scores.suite.areas), "average"]
+        plots.append(_plot("Longer contexts beside the base", "", "score", lines, names=names))
+    return plots
+
+
+def _plot(title: str, x: str, y: str, series: Sequence[Mapping[str, Any]], **of_x: Any) -> dict[str, Any]:
+    return {"title": title, "x": {"title": x, **of_x}, "y": {"title": y}, "series": series}
+
+
+def _series(number: int, points: Sequence[tuple[float, float | None]], **look: Any) -> dict[str, Any]:
+    return {"run": number, "points": [point for point in points if point[1] is not None], **look}
+
+
+def _by_size(model: ModelScores) -> list[tuple[float, float | None]]:
+    match = _SIZE.search(model.name) or _SIZE.search(model.model)
+    return [(int(match[1] or 1) * float(match[2]), model.average.rescaled)] if match else []
+
+
+def _by_length(model: ModelScores, scores: ChecklistScores) -> list[tuple[int, float | None, float | None]]:
+    """The wanted words of each length, and the score and the words of a model; 0 stands for these tasks without one."""
+    wanted = {task.length: task.wanted_words for task in scores.suite.tasks}
+    rows = [(n, part.rescaled, part.words) for length, part in model.lengths.items() if (n := wanted[length])]
+    ids = {answer.task.id for answer in model.answers if answer.task.length is not None}
+    free = [answer for answer in model.answers if answer.task.length is None and answer.task.id in ids]
+    words = [answer.words for answer in free if answer.words is not None]
+    if rows and words:
+        rows.append((0, scores.suite.rescaling(fmean(answer.score for answer in free)), fmean(words)))
+    return sorted(rows)
 
 
 # --- tasks

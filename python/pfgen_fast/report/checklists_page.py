@@ -29,7 +29,10 @@ from .pages import PAGE, is_one_file, markup, page_text, write_bounded_page, wri
 from .run_page import SCRIPTS, of_overview
 from .score_page import NO_PARTS
 
-_OWN = {"report/answers.js": ("checklists/answers.js", "checklists/questions.js"), "report/plots.js": ()}
+_OWN = {
+    "report/answers.js": ("checklists/answers.js", "checklists/questions.js"),
+    "report/plots.js": ("checklists/plots.js",),
+}
 """The scripts of the page of runs that have others in their place."""
 
 CHECKLISTS_SCRIPTS = [script for name in SCRIPTS for script in _OWN.get(name, (name,))]
@@ -99,7 +102,7 @@ class _Page:
             loads_scripts=bool(files),
             suite=in_one_line(self._scores.suite.name),
             **of_overview(overview),
-            plots=(),
+            plots=[(place, "", plot["title"]) for place, plot in enumerate(self._overview["plots"])],
             notes=notes,
             **NO_PARTS,
             figures=markup(self._figures),
