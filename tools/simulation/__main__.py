@@ -22,7 +22,7 @@ from .judges import claims_of_judges
 from .marks import claims_of_marks
 from .raters import claims_of_raters
 
-_N_WORST = 10  # cases of each table
+_N_WORST = 2  # cases of each table with a promise, and as many without
 _DOCUMENT = Path(__file__).parents[2] / "docs" / "statistics_coverage.md"
 
 
@@ -31,6 +31,13 @@ def claims(trial_claims: Iterable[Claim]) -> list[Claim]:
     run_claims = (*scores.claims(), *claims_of_items(), *claims_of_marks())
     study_claims = (*claims_of_judges(), *claims_of_raters(), *claims_of_discernment())
     return [*run_claims, *scores.claims_of_correlations(), *trial_claims, *study_claims]
+
+
+def worst(rows: Iterable[tuple[float, str]]) -> list[tuple[float, str]]:
+    """The worst rows of a table, of those with a promise and of those without."""
+    in_order = sorted(rows)
+    parts = ([row for row in in_order if ("| – |" in row[1]) == is_open] for is_open in (False, True))
+    return sorted(row for part in parts for row in part[:_N_WORST])
 
 
 def main() -> None:
@@ -56,8 +63,7 @@ def main() -> None:
         print(f"{'' if is_held else '! '}{claim.table}: {claim.what}: {share:.4f} of {n:,}", flush=True)
     head = "| case | draws | promised | found |\n| --- | ---: | ---: | ---: |\n"
     tables = "".join(
-        f"\n**{table}**\n\n{head}{''.join(row for _, row in sorted(table_rows)[:_N_WORST])}"
-        for table, table_rows in rows.items()
+        f"\n**{table}**\n\n{head}{''.join(row for _, row in worst(table_rows))}" for table, table_rows in rows.items()
     )
     before, begin, rest = arguments.output.read_text(encoding="utf-8").partition("<!-- simulated -->\n")
     _, end, after = rest.partition("<!-- /simulated -->")
