@@ -52,7 +52,10 @@ class Annotator:
         if item["kind"] == "judgement":
             numbers = range(1, len(self.verdicts[item["response_sha256"]]) + 1)
             return [{**row, "question": number, "is_reasonable": chance.random() < 0.9} for number in numbers]
-        raise SystemExit(f"{item['kind']}: expected marks, pairs or judgements")
+        if item["kind"] == "instruction":  # what all see in it, and sometimes the contrary
+            is_long = random.Random(f"wanted {item['id']}").random() < 0.6
+            return [{**row, "is_yes": is_long == (chance.random() < 0.95)}]
+        raise SystemExit(f"{item['kind']}: expected marks, pairs, judgements or instructions")
 
     def seen(self, sha256: str, chance: random.Random) -> list[float]:
         """The annotator's verdicts on an answer: the judge's, moved by at most one or two levels."""

@@ -108,10 +108,29 @@ def reply_to(messages: list[dict[str, Any]], model: str, seed: object) -> str:
     if "evaluation_score" in prompt:  # one overall rating
         level, reason = verdict("overall", text)
         return json.dumps({"reason": reason, "evaluation_score": round(10 * level)})
+    form = prompt.rstrip().rpartition("\n")[2]
+    if form.startswith(('["', "[[1,", "[3,")):  # a step of `checklists draft`, which shows the form of its reply
+        return drafted(prompt, form, chance(model, prompt, seed))
     if "[[" in prompt:  # a rating by a criterion, as `discern` and `experiment judge` ask for
         level, reason = verdict(prompt[:200], text)
         return f"{reason} [[{round(1 + 4 * level)}]]"
     return answer(model, prompt, seed)
+
+
+CRITERIA = ("on the subject", "long enough", "correct", "clear", "free of repetition", "polite", "vivid")
+
+
+def drafted(prompt: str, form: str, dice: random.Random) -> str:
+    """Questions in one of two wordings, groups of equal questions, or a vote, which prefers the first criteria."""
+    if form.startswith('["'):
+        wordings = ("Is the answer {}?", "Would you call the answer {}?")
+        return json.dumps([dice.choice(wordings).format(name) for name in dice.sample(CRITERIA, 4)])
+    numbered = re.findall(r"^(\d+)\. .* answer (.*)\?$", prompt, re.MULTILINE)
+    if form.startswith("[[1,"):
+        groups = [[int(number) for number, text in numbered if text == name] for name in CRITERIA]
+        return json.dumps([group for group in groups if len(group) > 1])
+    numbered.sort(key=lambda question: dice.random() + CRITERIA.index(question[1]) / 5)
+    return json.dumps([int(number) for number, _ in numbered[:5]])
 
 
 class Handler(BaseHTTPRequestHandler):

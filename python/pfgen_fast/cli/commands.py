@@ -62,6 +62,7 @@ COMMANDS = {
     "evaluate": ("score.evaluate", "Evaluate"),
     "checklists import": ("checklists.judge", "ChecklistsImport"),
     "checklists info": ("checklists.judge", "ChecklistsInfo"),
+    "checklists draft": ("checklists.judge", "ChecklistsDraft"),
     "checklists generate": ("checklists.judge", "ChecklistsGenerate"),
     "checklists judge": ("checklists.judge", "ChecklistsJudge"),
     "checklists table": ("checklists.table", "ChecklistsTable"),

@@ -1,14 +1,18 @@
 """The page of an annotator: one file without network access, which shows a sheet and exports the decisions.
 
-The page shows harmless texts. What the export repeats (IDs, hashes, names) is embedded as JSON in ASCII, so it is
-exact.
+The page shows answers and the guideline as Markdown, and other texts as they are. What the export repeats (IDs, hashes,
+names) is embedded as JSON in ASCII, so it is exact.
 """
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections.abc import Iterator
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 from ..lab.annotations.annotation_rows import SHOWN, Sheet, export_lines, row_of
 from .pages import markup, page_json, page_text, source, write_page
@@ -18,6 +22,12 @@ _SCRIPTS = (
     *("annotation/dialogs.js", "annotation/exchange.js", "annotation/main.js"),
 )
 
+_ANSWERS = ("reference", "response", "first", "second")
+_PLAIN = ("instruction", "description", "before", "after")
+_MOST_CODE_POINTS = 100_000  # of Markdown, which takes 5 microseconds for each
+_BLOCK = re.compile(r"(?s).{1,10000}\Z|.{0,9999}\n|.{1,10000}")
+"""A browser lays out a megabyte in one block in seconds."""
+
 
 def sheet_page(sheet: Sheet) -> Iterator[str]:
     """Yields the page of a sheet in pieces."""
@@ -26,13 +36,19 @@ def sheet_page(sheet: Sheet) -> Iterator[str]:
         "suite": sheet.suite,
         "language": sheet.language,
         "content_language": sheet.content_language,
-        "guideline": sheet.guideline,
+        "guideline": markdown_html(sheet.guideline, 3),
         "levels": sheet.levels,
         "sheet": sheet.sha256,
         "header": json.dumps(json.loads(export_lines(sheet.header, ()).splitlines()[0])),
         "items": [
             {
-                **{name: item[name] for name in item if name in SHOWN},
+                **{name: item[name] for name in item if name in SHOWN and name not in (*_ANSWERS, *_PLAIN)},
+                "texts": {
+                    name: markdown_html(item[name]) if name in _ANSWERS else plain_html(item[name])
+                    for name in (*_PLAIN[:2], *_ANSWERS, *_PLAIN[2:])
+                    if item.get(name) is not None
+                },
+                "excerpt": " ".join((item.get("instruction") or item.get("description") or "")[:300].split()),
                 "kind": item["kind"],
                 "row": json.dumps(row_of(item)),
                 "names": json.dumps([metric["name"] for metric in item.get("metrics", ())]),
@@ -52,6 +68,36 @@ def sheet_page(sheet: Sheet) -> Iterator[str]:
         words=markup(page_json(words())),
         sheet=markup(page_json(shown)),
     )
+
+
+@cache
+def _markdown() -> Any:
+    """Markdown without HTML, links and pictures, so that a text cannot act or name what a page loads."""
+    from markdown_it import MarkdownIt
+
+    left_out = ["autolink", "code", "html_block", "html_inline", "image", "link", "reference"]
+    return MarkdownIt("js-default", {"html": False, "breaks": True}).disable(left_out)
+
+
+@lru_cache(maxsize=4096)  # annotators share answers
+def markdown_html(text: str, heading: int = 4) -> str:
+    """A text in Markdown as HTML; all its headings have one level. A very long text stays as it is.
+
+    Example:
+        >>> markdown_html("# Tea\\n*Hot* & <b>sweet</b>")
+        '<h4 class="level-1">Tea</h4>\\n<p><em>Hot</em> &amp; &lt;b&gt;sweet&lt;/b&gt;</p>\\n'
+    """
+    if len(text) > _MOST_CODE_POINTS:
+        return plain_html(text)
+    # Text has no "<" any more, so the tags are those of Markdown.
+    shown = re.sub(r' style="[^"]*">', ">", _markdown().render(text))
+    return re.sub(r"<h([1-6])>(.*?)</h\1>", rf'<h{heading} class="level-\1">\2</h{heading}>', shown, flags=re.DOTALL)
+
+
+def plain_html(text: str) -> str:
+    """A text as HTML, in blocks that end at line breaks if there are any."""
+    name = "block huge" if len(text) > _MOST_CODE_POINTS else "block"
+    return "".join(f'<div class="{name}">{html.escape(block)}</div>' for block in _BLOCK.findall(text))
 
 
 def write_sheet(sheet: Sheet, path: Path) -> None:

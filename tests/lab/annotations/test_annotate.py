@@ -1,6 +1,7 @@
 """`pfgen-fast annotate`: what annotators get, what stays hidden, and what is refused."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.own_checklists import own_suite, written
+from makers.pages import embedded
 from pfgen_fast.lab.annotations.annotation_plan import assign, make_plan
 from pfgen_fast.lab.annotations.annotation_rows import Asked, Header, export_lines
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
@@ -101,15 +103,40 @@ def test_a_guideline_of_the_suite_is_shown_before_ours(call: Any, runs: Path, tm
         assert text in (tmp_path / f"people{number}" / "pages" / "a1.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("ask", "heads"), [("marks", {"Verdicts", "Overall mark"}), ("pairs", {"Two answers"})])
+@pytest.mark.parametrize(
+    ("ask", "heads"),
+    [
+        ("marks", {"Verdicts", "Overall mark", "Edge cases"}),
+        ("pairs", {"Two answers"}),
+        ("judgements", {"Verdicts of a judge"}),
+        ("instructions", set()),
+    ],
+)
 def test_a_guideline_has_only_the_sections_of_its_question(
     call: Any, runs: Path, tmp_path: Path, ask: str, heads: set[str]
 ) -> None:
     suite = written(SUITE, tmp_path / "suite")
     assert call("annotate", suite, runs, "--ask", ask, "-o", tmp_path / "people")[0] == 0
     page = (tmp_path / "people/pages/a1.html").read_text(encoding="utf-8")
-    sections = {"Verdicts", "Overall mark", "Two answers", "Verdicts of a judge"}
-    assert {name for name in sections if f"# {name}\\n" in page} == heads
+    guideline = json.loads(embedded(page)["sheet"])["guideline"]
+    heads |= {"What to do", "Unclear items", "Order and breaks"}
+    heads |= set() if ask == "instructions" else {"What you know, and what you do not know"}
+    assert sorted(re.findall(r'<h3 class="level-1">([^<]*)</h3>', guideline)) == sorted(heads)
+    assert guideline.count("<li><strong>") == (6 if ask == "marks" else 0)  # the bands of the overall mark
+
+
+def test_instructions_are_asked_about_alone_and_pairs_show_the_checklist(call: Any, runs: Path, tmp_path: Path) -> None:
+    suite = written(SUITE, tmp_path / "suite")
+    command = ("annotate", suite, "--ask", "instructions", "--annotators", "2", "--question", "Is it short?")
+    code, printed, _ = call(*command, "-o", tmp_path / "alone")
+    assert (code, printed.split(":")[0]) == (0, f"{len(TASKS)} items for 2 annotators, {len(TASKS)} of them for all")
+    sheet = json.loads(embedded((tmp_path / "alone/pages/a1.html").read_text(encoding="utf-8"))["sheet"])
+    assert all(list(item["texts"]) == ["instruction"] for item in sheet["items"])
+    assert json.loads(sheet["items"][0]["row"])["question"] == "Is it short?"
+    assert call("annotate", suite, runs, "--ask", "pairs", "-o", tmp_path / "pairs")[0] == 0
+    sheet = json.loads(embedded((tmp_path / "pairs/pages/a1.html").read_text(encoding="utf-8"))["sheet"])
+    for item in sheet["items"]:
+        assert tuple(item["questions"]) == SUITE.checklist(SUITE.by_key[json.loads(item["row"])["id"], None]).questions
 
 
 def test_experts_vote_on_all_kinds_of_damage_and_the_survey_is_read(call: Any, tmp_path: Path) -> None:
@@ -133,6 +160,7 @@ def test_experts_vote_on_all_kinds_of_damage_and_the_survey_is_read(call: Any, t
     ("options", "message"),
     [
         (("--ask", "pairs", "--reference", "secret_on"), "--reference: unknown run 'secret_on'"),
+        (("--question", "Is it short?"), "--question: expected with --ask instructions"),
         (("--ask", "votes"), "--ask votes: expected without a suite, runs and other questions"),
         (("--annotators", "15"), "15 annotators for 14 items: expected at least one item for each annotator"),
         (("--overlap", "-0.1"), "--overlap -0.1: expected a share from 0 to 1"),

@@ -65,7 +65,7 @@ def test_tables_need_no_kind_because_their_columns_show_it(tmp_path: Path) -> No
         ({**MARK, "verdicts": [3, 1, 0]}, r"line 2: verdicts\[0\]: 3; expected a number from 0 to 1; divide"),
         ({**PAIR, "second_sha256": "aa"}, "line 2: second_sha256: the same answer twice; expected two different"),
         ({**OPINION, "question": 4}, "line 2: question: expected a question from 1 to 3"),
-        ({**MARK, "kind": "guess"}, "line 2: the kind 'guess'; expected one of mark, pair, judgement, vote"),
+        ({**MARK, "kind": "guess"}, "line 2: the kind 'guess'; expected one of instruction, mark, pair, judgement,"),
     ],
 )
 def test_a_wrong_row_is_named(tmp_path: Path, row: dict[str, Any], message: str) -> None:
@@ -227,7 +227,33 @@ def test_reasonable_verdicts_are_counted_by_judge(call: Any, judged: Path) -> No
     assert (row["judge"], row["opinions"], row["answers"]) == ("judge-1", n, n // 2)
     assert row["reasonable"] == pytest.approx(100 * (n - 1) / n)
     assert row["low"] < row["reasonable"] < row["high"] < 100
+    tables = json.loads(printed)["tables"]
+    assert [(row["annotator"], row["reasonable"] < 100) for row in tables["annotators"]] == [("a", False), ("b", True)]
     write_run(judged / "run", [], [Judgement("letter_1", "0" * 64, (1.0, 1.0, 1.0), judge="j")], {})
     code, _, err = call("checklists", "reasonable", judged / "run", *options)
     assert code == 2
     assert "none of 12 opinions is about a judgement of these runs" in err
+
+
+def test_yes_about_instructions_is_counted_by_annotator_and_correlated(call: Any, tmp_path: Path) -> None:
+    """The forms of HelloBench's Tables 5 and 6."""
+    written(SUITE, tmp_path / "suite")
+    tasks = [task.id for task in SUITE.tasks if task.length is None]
+    for name, n_yes in (("a", 1), ("b", 2)):
+        rows = [
+            {"kind": "instruction", "id": id, "length": None, "question": "Long?", "is_yes": number < n_yes}
+            for number, id in enumerate(tasks)
+        ]
+        export(tmp_path / f"{name}.jsonl", *rows, *([OPINION] if name == "a" else []), annotator=name)
+    options = ("--opinions", tmp_path / "a.jsonl", "--opinions", tmp_path / "b.jsonl", "--suite", tmp_path / "suite")
+    code, printed, _ = call("checklists", "reasonable", *options, "--json")
+    assert code == 0
+    assert "1 opinion left out: not about an instruction as it is now" in printed
+    tables, n = json.loads(printed)["tables"], len(tasks)
+    assert [(row["annotator"], row["yes"]) for row in tables["annotators"]] == [("a", 100 / n), ("b", 200 / n)]
+    assert tables["rates"][0]["yes"] == pytest.approx(150 / n)
+    (pair,) = tables["pairs"]
+    expected = np.corrcoef([number < 1 for number in range(n)], [number < 2 for number in range(n)])[0, 1]
+    assert (pair["instructions"], pair["Pearson"], pair["same"]) == (n, pytest.approx(expected), (n - 1) / n)
+    code, _, err = call("checklists", "reasonable", "--opinions", export(tmp_path / "c.jsonl", OPINION), *options[-2:])
+    assert (code, "none of 1 opinion is about an instruction" in err) == (2, True)

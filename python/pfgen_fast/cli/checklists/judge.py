@@ -99,7 +99,6 @@ class PatientServer(ServerOptions):
     """The server of a judge, with a long timeout for requests about long answers."""
 
     timeout: float = Option(300.0, "Set the timeout of a whole reply, in seconds.")
-    structured: bool = Option(False, "Send a JSON schema of the verdicts, which some servers refuse.", group="Requests")
 
 
 class ChecklistsJudge:
@@ -127,6 +126,7 @@ class ChecklistsJudge:
     temperature: JudgeTemperature = None
     max_tokens: int = Option(4096, "Limit the tokens of a reply.", min=1)
     seed: str = Option("", "Set the seed (any text). upstream: a number.", metavar="TEXT")
+    structured: bool = Option(False, "Send a JSON schema of the verdicts, which some servers refuse.", group="Requests")
     asking: PatientServer
 
     def __call__(self) -> None:
@@ -143,7 +143,7 @@ class ChecklistsJudge:
             max_tokens=self.max_tokens,
             seed=self.seed,
             request_options=asking.request_options(self.temperature),
-            structured=asking.structured,
+            structured=self.structured,
         )
         judging = Judging.open(self.options.opened, suite, judge, offline=asking.offline)
         faults = [fault for judged in judging.runs for fault in judged.faults]
@@ -168,6 +168,73 @@ class ChecklistsJudge:
             why = problem or "some answers have no verdicts"
             can_go_on = connect is not None and judging.n_open
             fail(f"{why}; run the same command again to continue" if can_go_on else why, Exit.PARTIAL)
+
+
+class ChecklistsDraft:
+    """Lets a model propose the missing checklists of a suite, for a person to edit.
+
+    SUITE is a directory with suite.json and tasks.jsonl. As in Appendix E of HelloBench's paper, experts see tasks of a
+    category and propose questions, similar questions merge, voters choose, and the best 4 to 6 stay. Experts and voters
+    are requests to one model. The questions go to checklists.json, and those that did not stay, with all votes, to
+    draft.json. Replies are stored (draft-replies.jsonl), so the same command continues after an interruption. To draft
+    a checklist again, remove it from checklists.json.
+
+    Examples
+
+      pfgen-fast checklists draft letters --model org/model --base-url http://localhost:8000/v1
+      pfgen-fast checklists draft letters --model org/model --offline
+    """
+
+    suite: Path = Argument(..., "Directory of a checklist suite, which may lack checklists.json.", metavar="SUITE")
+    model: str = Option(..., "Name the model on its server.", "-m")
+    category: list[str] | None = Option(None, "Draft the checklist of this category only. May be repeated.")
+    experts: int = Option(5, "Ask for this many lists of proposals.", min=1)
+    voters: int = Option(10, "Ask for this many votes.", min=1)
+    prompts: Path | None = Option(None, "Take propose.txt, merge.txt or vote.txt from here, not ours.", **FOLDER)
+    max_tokens: int = Option(4096, "Limit the tokens of a reply.", min=1)
+    asking: PatientServer
+    quiet: Quiet = False
+
+    def __call__(self) -> None:
+        from ...lab.checklists.checklist_draft import Drafting, UnfinishedDraft
+        from ...lab.checklists.suite_files import CHECKLISTS_FILE, shown_category
+        from ...lab.judging.judge_asking import ask_in_rounds, estimate_of_tries
+        from ...lab.judging.judge_requests import Judge
+
+        asking, server, quiet = self.asking, self.asking.server, self.quiet
+        drafting = Drafting(
+            self.suite,
+            Judge(self.model, 1.0, self.max_tokens, asking.request_options()),
+            n_experts=self.experts,
+            n_voters=self.voters,
+            prompts=self.prompts,
+            only=self.category or (),
+            offline=asking.offline,
+        )
+        experts = drafting.experts()
+        if asking.dry_run:
+            n = counted(len(experts) * (1 + self.voters), "request")
+            proposals = estimate_of_tries(
+                (step for steps in experts.values() for step in steps), asking.spending.prices
+            )
+            print_line(f"{proposals.sentence('lists of questions')}; then {n} to merge and to vote")
+            return
+        with Watch("replies", quiet=quiet) as watch:
+            counts: Any = {"spending": asking.spending, "on_progress": watch.count, "events": watch.events}
+            ask = None if server is None else lambda steps: ask_in_rounds(steps, server.engine, **counts)
+            try:
+                drafts = drafting.draft(ask)
+            except UnfinishedDraft as why:
+                fail(f"{why}; run the same command {'without --offline' if ask is None else 'again'}", Exit.PARTIAL)
+        for key, draft in () if quiet else drafts.items():
+            sizes = f"{draft.n_proposed} questions, {len(draft.votes)} after merging, {len(draft.kept)} kept"
+            print_line((shown(shown_category(key)), "bold"), f": {sizes}; votes of {draft.n_voters}:")
+            for question, n_votes in draft.votes.items():
+                print_line(f"  {n_votes:4}  {'' if question in draft.kept else '(left out) '}{shown(question)}")
+        if not quiet:
+            print_line(f"{counted(len(drafts), 'checklist')} to edit: {shown(self.suite / CHECKLISTS_FILE)}")
+        if missing := [shown_category(key) for key in experts if key not in drafts]:
+            fail(f"no reply has usable questions: {few_names(missing)}", Exit.PARTIAL)
 
 
 @option_group

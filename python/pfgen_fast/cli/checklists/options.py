@@ -118,10 +118,5 @@ class FindingOptions(SuiteOptions):
 
 
 @option_group
-class RunFindingOptions(FindingOptions, RunOptions):
-    """The options of commands that read runs, and end with a finding."""
-
-
-@option_group
 class JudgedFindingOptions(FindingOptions, JudgedOptions):
     """The options of commands that read the judgements of one judge, and end with a finding."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..app import print_line, shown
 from ..parser import Argument, Option
-from .options import FindingOptions, JudgedFindingOptions, RunFindingOptions
+from .options import FindingOptions, JudgedFindingOptions
 
 
 class ChecklistsFit:
@@ -73,26 +73,29 @@ class ChecklistsAgreement:
 
 
 class ChecklistsReasonable:
-    """Which share of a judge's verdicts do people call reasonable?
+    """Which share of a judge's verdicts, or of instructions, do people call reasonable?
 
-    Reads the exports of 'annotate --ask judgements'. Shows the share by judge and area with its interval, and how far
-    these people agree.
+    Reads the exports of 'annotate --ask judgements', or without RUN those of 'annotate --ask instructions'. Shows the
+    share by judge or question and area with its interval, the share of each annotator, and how far these people agree
+    (Pearson, equal decisions, Fleiss' kappa, Krippendorff's alpha).
 
-    Example
+    Examples
 
       pfgen-fast checklists reasonable runs --opinions people/exports/a1.jsonl --suite essays-en
+      pfgen-fast checklists reasonable --opinions people/exports/a1.jsonl --suite essays-en
     """
 
+    runs: list[Path] | None = Argument(None, "The judged runs; without them, instructions.", metavar="[RUN]...")
     opinions: list[Path] = Option(..., "Read these exports of annotators.")
-    options: RunFindingOptions
+    options: FindingOptions
 
     def __call__(self) -> None:
+        from ...lab.checklists.checklist_runs import open_runs
         from ...lab.checklists.marks import read_people
         from ...lab.checklists.reasonable_rate import reasonable_finding
 
-        options = self.options
-        people = read_people(self.opinions, options.loaded)
-        options.finish(reasonable_finding(options.loaded, people.opinions, options.opened, people.notes))
+        options, people = self.options, read_people(self.opinions, self.options.loaded)
+        options.finish(reasonable_finding(options.loaded, people.opinions, open_runs(self.runs or ()), people.notes))
 
 
 class ChecklistsWins:

@@ -1,4 +1,4 @@
-"""`pfgen-fast annotate`: pages on which people mark answers, compare them, and check a judge's verdicts."""
+"""`pfgen-fast annotate`: pages on which people mark answers, compare them, and check verdicts or instructions."""
 
 from __future__ import annotations
 
@@ -26,18 +26,26 @@ class Annotate:
 
       pfgen-fast annotate essays-en runs --annotators 5 --overlap 0.2 -o people
       pfgen-fast annotate essays-en runs --ask pairs --reference gpt-4o --annotators 2 -o pairs
+      pfgen-fast annotate essays-en --ask instructions --annotators 3 -o instructions
       pfgen-fast annotate --ask votes --annotators 7 -o experts
     """
 
     suite: str | None = Argument(None, "Checklist suite: a directory, or such as essays-en.", metavar="[SUITE]")
     runs: list[Path] | None = Argument(None, "Runs with answers, or directories of runs.", metavar="[RUN]...")
     output: Path = Option(..., "Write the pages here, and plan.json, which names models and judges.", "-o", **FOLDER)
-    ask: list[Literal["marks", "pairs", "judgements", "votes"]] | None = Option(
-        None, "Ask for marks, the better of two answers, whether verdicts are reasonable, or votes on damage."
+    ask: list[Literal["marks", "pairs", "judgements", "instructions", "votes"]] | None = Option(
+        None,
+        "Ask for marks, the better of two answers, whether verdicts are reasonable, yes or no about instructions, or "
+        "votes on damage.",
+    )
+    question: str | None = Option(
+        None, "Instructions: ask this. Default: whether a good answer has more than 1,000 words.", metavar="TEXT"
     )
     annotators: int = Option(1, "Make pages for this many annotators.", min=1, max=1000)
     overlap: float | None = Option(
-        None, "Set the share of items that all annotators see. Default: 0.2; 1 for votes.", metavar="SHARE"
+        None,
+        "Set the share of items that all annotators see. Default: 0.2; 1 for instructions and votes.",
+        metavar="SHARE",
     )
     items: int | None = Option(None, "Take this many items, evenly from areas and models. Default: all.", min=1)
     reference: str | None = Option(None, "Pairs: compare each run with this run only.", metavar="RUN")
@@ -53,7 +61,7 @@ class Annotate:
 
         asks = list(dict.fromkeys(self.ask or ["marks"]))
         asked, items = self._asked(asks)
-        overlap = (1.0 if asks == ["votes"] else 0.2) if self.overlap is None else self.overlap
+        overlap = (1.0 if asks in (["votes"], ["instructions"]) else 0.2) if self.overlap is None else self.overlap
         names = [f"a{number}" for number in range(1, self.annotators + 1)]
         plan = make_plan(items, names, asked, overlap=overlap, limit=self.items, seed=self.seed)
         check_plan_folder(self.output, plan)
@@ -81,11 +89,14 @@ class Annotate:
             return asked, vote_items(read_criteria(), language=self.language)
         if self.reference is not None and "pairs" not in asks:
             raise AnnotationError("--reference: expected with --ask pairs")
-        if self.suite is None or not self.runs:
+        if self.question is not None and "instructions" not in asks:
+            raise AnnotationError("--question: expected with --ask instructions")
+        if self.suite is None or (not self.runs and asks != ["instructions"]):
             raise AnnotationError("expected a checklist suite and at least one run, such as: annotate essays-en runs")
         from ...lab.checklists.checklist_runs import open_runs
         from ...lab.checklists.checklist_suite import ChecklistSuite
         from ...lab.checklists.people_items import asked_of, items_of
 
         suite = ChecklistSuite.load(self.suite)
-        return asked_of(suite, asks), items_of(asks, suite, open_runs(self.runs), reference=self.reference)
+        runs = open_runs(self.runs or ())
+        return asked_of(suite, asks), items_of(asks, suite, runs, reference=self.reference, question=self.question)

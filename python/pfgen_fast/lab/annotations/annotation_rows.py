@@ -7,8 +7,9 @@ of rows, so a file that was cut off is noticed:
     {"kind": "mark", "id", "length", "response_sha256", "verdicts": [0.75, 1], "overall": 8, "comment": "..."}
     {"kind": "pair", "id", "length", "first_sha256", "second_sha256", "choice": "first" | "second" | "tie"}
     {"kind": "judgement", "id", "length", "response_sha256", "judgement": HASH, "question": 1, "is_reasonable": true}
+    {"kind": "instruction", "id", "length", "question": "...", "is_yes": true}
     {"kind": "vote", "task", "perturbation", "metric"}
-    {"kind": "end", "rows": 4}
+    {"kind": "end", "rows": 5}
 
 Undecided parts of a row are null. A table has the same rows without header and end, in any format of `tables`, with a
 column `annotator` (`voter` for votes); its rows need no kind, because their columns show it.
@@ -31,12 +32,14 @@ from ...base.untrusted_json import checked, count, member, text, unexpected
 from ...base.untrusted_text import in_one_line
 from ...tables.formats import table_rows
 
-Kind = Literal["mark", "pair", "judgement", "vote"]
-"""A mark of an answer, a choice of two answers, an opinion on a judge's verdict, or a vote on a kind of damage."""
+Kind = Literal["instruction", "mark", "pair", "judgement", "vote"]
+"""A yes or no about an instruction, a mark of an answer, a choice of two answers, an opinion on a judge's verdict, or a
+vote on a kind of damage; pages ask in this order."""
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _DECIDED: Mapping[Kind, tuple[str, ...]] = {
+    "instruction": ("is_yes",),
     "mark": ("verdicts", "overall"),
     "pair": ("choice",),
     "judgement": ("question", "is_reasonable"),
@@ -47,7 +50,12 @@ _DECIDED: Mapping[Kind, tuple[str, ...]] = {
 FORMAT = 1
 
 _HEADER, _END = "annotations", "end"
-_COLUMNS: Mapping[str, Kind] = {"choice": "pair", "is_reasonable": "judgement", "metric": "vote"}
+_COLUMNS: Mapping[str, Kind] = {
+    "is_yes": "instruction",
+    "choice": "pair",
+    "is_reasonable": "judgement",
+    "metric": "vote",
+}
 """The columns by which rows without a kind are recognised; other rows are marks."""
 
 
@@ -151,7 +159,7 @@ class Asked:
     suite: str  # name of the suite
     questions_sha256: str  # hash of what is asked (see `Header`)
     language: str  # language of the page: `en` or `ja`
-    guideline: str  # plain text: paragraphs are separated by empty lines, lines with `# ` are headings, with `- ` items
+    guideline: str  # Markdown
     levels: Sequence[Mapping[str, Any]]  # {"value": 0.25, "text": "..."}, ascending
     content_language: str = ""  # language of the instructions and answers, such as `ja`; empty if unknown
 
@@ -162,8 +170,9 @@ class Sheet(Asked):
 
     An item is a JSON object with a `kind` and the keys of its row in the export (`annotation_rows`), and in addition:
 
+        instruction  instruction
         mark       instruction, reference (or null), response, questions (texts)
-        pair       instruction, reference (or null), first, second (texts of the answers)
+        pair       instruction, reference (or null), questions, first, second (texts of the answers)
         judgement  instruction, reference (or null), response, verdicts: [{"question": 1, "text", "verdict", "reason"}]
         vote       description, before, after (an example, or null), metrics: [{"name", "text"}]
     """

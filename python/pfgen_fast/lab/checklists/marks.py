@@ -1,4 +1,4 @@
-"""Annotations of people: marks of answers, choices between two answers, and opinions on verdicts of judges.
+"""Annotations of people: marks of answers, choices between two answers, opinions on verdicts or on instructions.
 
 The rows are in exports or tables (`annotation_rows`); verdicts are from 0 to 1.
 """
@@ -64,11 +64,11 @@ class PairChoice(Annotation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion(Annotation):
-    """Whether one annotator finds a verdict of a judge reasonable."""
+    """Whether one annotator finds a verdict of a judge reasonable, or says yes about an instruction."""
 
-    response_sha256: str
-    judgement: str  # `judgement_key` of the judgement
-    question: int  # from 1
+    response_sha256: str | None  # None about an instruction
+    subject: str  # `judgement_key` of the judgement, or the question about the instruction
+    question: int | None  # number of the verdict, from 1
     is_reasonable: bool
 
 
@@ -188,22 +188,30 @@ def _opinion(row: Mapping[str, Any], task: ChecklistTask, suite: ChecklistSuite)
             raise unexpected(f"a question from 1 to {suite.n_questions[task.key]}", cell)
         return int(number)
 
-    def truth(cell: Any) -> bool:
-        return {"true": True, "false": False}[one_of(("true", "false"))(str(cell).lower())]
-
     sha256, judgement = (member(row, name, text_in_cell) for name in ("response_sha256", "judgement"))
-    number, is_reasonable = member(row, "question", question), member(row, "is_reasonable", truth)
+    number, is_reasonable = member(row, "question", question), member(row, "is_reasonable", _truth)
     decided = Opinion(
         **place_of(task, row),
         response_sha256=sha256,
-        judgement=judgement,
+        subject=judgement,
         question=number,
         is_reasonable=is_reasonable,
     )
     return (decided.annotator, judgement, number), decided
 
 
+def _instruction(row: Mapping[str, Any], task: ChecklistTask, suite: ChecklistSuite) -> tuple[Any, Opinion]:
+    asked, is_yes = member(row, "question", text_in_cell), member(row, "is_yes", _truth)
+    opinion = Opinion(**place_of(task, row), response_sha256=None, subject=asked, question=None, is_reasonable=is_yes)
+    return (opinion.annotator, task.key, asked), opinion
+
+
+def _truth(cell: Any) -> bool:
+    return {"true": True, "false": False}[one_of(("true", "false"))(str(cell).lower())]
+
+
 _CHECKS: Mapping[str, Callable[..., tuple[Any, Annotation]]] = {
+    "instruction": _instruction,
     "mark": _mark,
     "pair": _pair,
     "judgement": _opinion,

@@ -86,7 +86,7 @@ def parse_reply(
         >>> parse_reply("I would rather not.", 1).fault
         'form'
     """
-    value = _value_of(text, "[", "]", profile)
+    value = value_of_reply(text, "[", "]", profile)
     if isinstance(value, dict):
         lists = [inner for inner in value.values() if isinstance(inner, list)]
         is_wrapping = len(lists) == 1 and (profile == "upstream" or len(value) == 1)
@@ -117,7 +117,7 @@ def parse_overall(text: str, *, profile: Profile = "plain") -> ParsedReply:
         >>> parse_overall('{"reason": "Good.", "evaluation_score": "8"}').verdicts, parse_overall("8").fault
         ((8.0,), 'form')
     """
-    value = _value_of(text, "{", "}", profile)
+    value = value_of_reply(text, "{", "}", profile)
     if not isinstance(value, dict):
         return ParsedReply(None, fault="form")
     rating = _number(value.get("evaluation_score"))
@@ -130,7 +130,7 @@ class _Unparsed(Exception):
     pass
 
 
-def _value_of(text: str, opening: str, closing: str, profile: Profile) -> Any:
+def value_of_reply(text: str, opening: str = "[", closing: str = "]", profile: Profile = "plain") -> Any:
     """The value of a reply; None if nothing parses."""
     if profile == "upstream":
         text = _without_fence(text.strip())

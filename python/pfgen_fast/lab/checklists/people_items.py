@@ -1,4 +1,4 @@
-"""The items that annotators get about the answers of runs: marks, pairs of answers, and verdicts of judges.
+"""The items that annotators get about a suite and its runs: instructions, marks, pairs of answers, verdicts of judges.
 
 Items are about tasks without a wanted length whose whole instruction the suite has.
 """
@@ -6,7 +6,7 @@ Items are about tasks without a wanted length whose whole instruction the suite 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -21,18 +21,40 @@ from .marks import judgement_key, questions_sha256
 from .suite_files import GUIDELINE_FILE
 from .tasks import ChecklistTask, TaskKey
 
+_QUESTIONS: Mapping[str, str] = {
+    "en": "Should a good answer have more than 1,000 words?",
+    "ja": "よい回答は2,000字を超えるべきですか。",
+}
+"""What is asked about instructions by default, by the language of the suite."""
+
 
 def items_of(
-    asks: Iterable[str], suite: ChecklistSuite, runs: Sequence[Run], *, reference: str | None = None
+    asks: Iterable[str],
+    suite: ChecklistSuite,
+    runs: Sequence[Run],
+    *,
+    reference: str | None = None,
+    question: str | None = None,
 ) -> list[SheetItem]:
-    """The items of several kinds, in order: `marks`, `pairs` or `judgements`."""
-    items: list[SheetItem] = []
-    for ask in asks:
-        if ask == "pairs":
-            items += pair_items(suite, runs, reference=reference)
-        else:
-            items += mark_items(suite, runs) if ask == "marks" else judgement_items(suite, runs)
-    return items
+    """The items of several kinds, in order: `instructions`, `marks`, `pairs` or `judgements`."""
+    make: dict[str, Callable[[], list[SheetItem]]] = {
+        "instructions": lambda: instruction_items(suite, question),
+        "marks": lambda: mark_items(suite, runs),
+        "pairs": lambda: pair_items(suite, runs, reference=reference),
+        "judgements": lambda: judgement_items(suite, runs),
+    }
+    return [item for ask in asks for item in make[ask]()]
+
+
+def instruction_items(suite: ChecklistSuite, question: str | None = None) -> list[SheetItem]:
+    """An item for each task: a question about its instruction, which is shown alone."""
+    asked = question or _QUESTIONS.get(suite.language, _QUESTIONS["en"])
+    return [
+        SheetItem("instruction", _key("instruction", task, asked), content, task.place, ())
+        for task in suite.tasks
+        if task.length is None and task.is_whole
+        for content in [{**_content("instruction", task), "reference": None, "question": asked}]
+    ]
 
 
 def mark_items(suite: ChecklistSuite, runs: Iterable[Run]) -> list[SheetItem]:
@@ -66,7 +88,8 @@ def pair_items(suite: ChecklistSuite, runs: Sequence[Run], *, reference: str | N
             second = others[task_key][1] if task_key in others else first
             if first.sha256 != second.sha256:
                 hashes = {"first_sha256": first.sha256, "second_sha256": second.sha256}
-                content = {**_content("pair", task), **hashes, "first": first.response, "second": second.response}
+                texts = {"first": first.response, "second": second.response}
+                content = {**_content("pair", task), **hashes, **texts, "questions": suite.checklist(task).questions}
                 key = _key("pair", task, *sorted(hashes.values()))
                 items.setdefault(key, SheetItem("pair", key, content, (*task.place, *models), models))
     return list(items.values())
@@ -130,7 +153,7 @@ _LEVELS: Mapping[str, Mapping[float, str]] = {
 
 
 def asked_of(suite: ChecklistSuite, asks: Sequence[str]) -> Asked:
-    """What annotators are asked, with the guideline of the suite or our own one, without sections `{of other asks}`."""
+    """What annotators are asked, with the guideline of the suite or our own, without the sections `{of other asks}`."""
     language = suite.language if suite.language in _LEVELS else "en"
     own = suite.folder and suite.folder / GUIDELINE_FILE
     return Asked(
@@ -138,8 +161,8 @@ def asked_of(suite: ChecklistSuite, asks: Sequence[str]) -> Asked:
         questions_sha256(suite),
         language,
         re.sub(
-            r"(?ms)^(# [^\n]*) \{(\w+)\}(\n.*?)(?=^# |\Z)",
-            lambda section: section[1] + section[3] if section[2] in asks else "",
+            r"(?ms)^(# [^\n]*) \{([\w ]+)\}(\n.*?)(?=^# |\Z)",
+            lambda section: section[1] + section[3] if set(section[2].split()) & set(asks) else "",
             guideline_text(language, own if own is not None and own.exists() else None),
         ),
         [{"value": level, "text": _LEVELS[language].get(level, "")} for level in suite.levels],

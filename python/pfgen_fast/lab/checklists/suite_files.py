@@ -40,14 +40,14 @@ _EXACT_SUM = 1e-12
 def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> Categories[Checklist]:
     """The checklists of a suite."""
     path = folder / CHECKLISTS_FILE
-    questions = json_file(path, _by_category(questions_of))
+    questions = json_file(path, by_category(questions_of))
     for area, category in questions:
         if areas is not None and area not in areas:
             raise ChecklistError(f"{path}: {shown_category((area, category))}: {unknown_name('area', area, areas)}")
     if not questions:
         raise ChecklistError(f"{path}: no checklists; expected an object of areas, categories and questions")
     path = folder / WEIGHTS_FILE
-    weights = json_file(path, _by_category(weights_of)) if path.exists() else {}
+    weights = json_file(path, by_category(weights_of)) if path.exists() else {}
     return with_weights(questions, weights, str(path))
 
 
@@ -109,7 +109,9 @@ def questions_of(value: Any) -> tuple[str, ...]:
     return questions
 
 
-def _by_category(check: Callable[[Any], T]) -> Callable[[Any], Categories[T]]:
+def by_category(check: Callable[[Any], T]) -> Callable[[Any], Categories[T]]:
+    """A check of values by area and category."""
+
     def check_areas(value: Any) -> Categories[T]:
         areas = entries(value, lambda area: entries(area, check))
         return {(area, category): value for area, inner in areas.items() for category, value in inner.items()}
@@ -160,8 +162,13 @@ def prompt_of(content: str, name: str, where: str) -> str:
 @cache
 def packaged_prompts(language: str) -> JudgePrompts:
     """The packaged prompts in Japanese or, for any other language, English."""
-    folder = _PACKAGED / ("ja" if language.partition("-")[0].lower() == "ja" else "en")
+    folder = prompt_folder(language)
     return JudgePrompts(**{name: read_prompt(folder / f"{name}.txt", name) for name in PROMPTS})
+
+
+def prompt_folder(language: str) -> Path:
+    """The directory of the packaged prompts in Japanese or, for any other language, English."""
+    return _PACKAGED / ("ja" if language.partition("-")[0].lower() == "ja" else "en")
 
 
 def prompt_names(value: Any) -> dict[str, str | None]:
@@ -197,7 +204,7 @@ def read_suite(source: str | Path) -> dict[str, Any]:
     """The fields of a `ChecklistSuite`, from its directory or the name of a packaged suite."""
     folder = _folder(source)
     path = folder / SETTINGS_FILE
-    settings = json_file(path, _settings)
+    settings = json_file(path, settings_of)
     checklists = read_checklists(folder, settings["areas"])
     prompts: dict[str, Any] = {
         name: None if file is None else read_prompt(folder / file, name) for name, file in settings["prompts"].items()
@@ -241,7 +248,8 @@ def _folder(source: str | Path) -> Path:
     raise ChecklistError(f"{shown}: no such folder, and no packaged suite of that name ({', '.join(packaged)}){hint}")
 
 
-def _settings(value: Any) -> dict[str, Any]:
+def settings_of(value: Any) -> dict[str, Any]:
+    """A check of suite.json."""
     if member(value, "format", lambda format: format) != FORMAT:
         raise Fault(f"expected {FORMAT}, the only format").inside(".format")
     for name in value:

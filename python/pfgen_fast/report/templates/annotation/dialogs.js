@@ -8,23 +8,7 @@ for (const button of document.querySelectorAll("dialog .close")) button.addEvent
 
 // ---- The guideline
 
-/** The paragraphs, headings and lists of a plain text. */
-function nodesOf(text) {
-  const nodes = [];
-  for (const block of text.replace(/\r\n?/g, "\n").split(/\n\s*\n/)) {
-    let last = null;
-    for (const line of block.split("\n").map((one) => one.trim()).filter(Boolean)) {
-      const [, mark, rest] = /^(#+|-)\s+(.*)$/.exec(line) ?? [null, "", line];
-      if (mark === "-" && last?.tagName === "UL") last.append(make("li", {}, rest));
-      else if (!mark && last?.tagName === "P") last.append("\n", rest);
-      else if (!mark && last?.tagName === "UL") last.lastChild.append("\n", rest);
-      else nodes.push(last = mark === "-" ? make("ul", {}, make("li", {}, rest)) : make(mark ? "h3" : "p", {}, rest));
-    }
-  }
-  return nodes;
-}
-
-document.getElementById("guideline-body").append(...nodesOf(sheet.guideline));
+document.getElementById("guideline-body").innerHTML = sheet.guideline;  // made of Markdown
 document.getElementById("guideline-body").lang = sheet.language;
 
 function openGuideline() {
@@ -59,9 +43,8 @@ function buildList() {
   document.getElementById("list-items").replaceChildren(...items.map((item, number) => {
     const state = stateOf(decisions[number]);
     const states = decisions[number].isUnclear ? [state, "flagged"] : [state];
-    const text = (item.instruction ?? item.description).replace(/\s+/g, " ");
     const button = make("button", { type: "button" },
-      make("span", { className: "excerpt", lang: item.instruction ? sheet.content_language : sheet.language }, shortened(text.slice(0, 300), 90)),
+      make("span", { className: "excerpt", lang: item.kind === "vote" ? sheet.language : sheet.content_language }, shortened(item.excerpt, 90)),
       make("span", { className: `states ${state}` }, states.map(say).join(", ")));
     if (number === current) button.setAttribute("aria-current", "true");
     button.addEventListener("click", () => { list.close(); goTo(number); });

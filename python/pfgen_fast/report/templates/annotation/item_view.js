@@ -8,32 +8,16 @@ let currentPart = 0;  // the part that the digits decide
 const closedTexts = new Set();  // names of the texts that the annotator has folded, for all items
 const places = new Map();  // how far each item was scrolled
 
-const BLOCK = 10_000, HUGE = 100_000;  // code units
-
-/** Texts of the item by name, in the order of the page. */
-const TEXTS = ["instruction", "description", "reference", "response", "first", "second", "before", "after"];
-
 /** The language of the texts of the item: votes are about texts of ours. */
 function textLanguage() {
   return items[current].kind === "vote" ? sheet.language : sheet.content_language;
 }
 
-/** A text as blocks, which end at line breaks if there are any: a megabyte in one block takes seconds. */
-function blocksOf(text) {
-  const blocks = [];
-  for (let begin = 0, end; begin < text.length; begin = end) {
-    end = begin + BLOCK;
-    const line = text.lastIndexOf("\n", end - 1) + 1;
-    if (end < text.length) end = line > begin + BLOCK / 2 ? line : end - /[\udc00-\udfff]/.test(text[end]);
-    blocks.push(make("div", { className: text.length > HUGE ? "block huge" : "block" }, text.slice(begin, end)));
-  }
-  return blocks;
-}
-
-function textBlock(name, text) {
+/** A text by its name; `content` is HTML of ours, or empty. */
+function textBlock(name, content) {
   const block = make("details", { className: `text ${name}`, open: !closedTexts.has(name) },
     make("summary", {}, make("h3", {}, say(name))),
-    text ? make("div", { className: "words", lang: textLanguage() }, ...blocksOf(text)) : make("p", { className: "words quiet" }, say("empty")));
+    content ? make("div", { className: "words", lang: textLanguage(), innerHTML: content }) : make("p", { className: "words quiet" }, say("empty")));
   block.addEventListener("toggle", () => closedTexts[block.open ? "delete" : "add"](name));
   return block;
 }
@@ -87,12 +71,20 @@ function buildItem() {
   const item = items[current];
   document.getElementById("desk").dataset.kind = item.kind;
   document.getElementById("item-title").textContent = say("item", current + 1, items.length);
-  document.getElementById("item-kind").textContent = say(item.kind);
-  document.getElementById("texts").replaceChildren(...TEXTS.filter((name) => typeof item[name] === "string").map((name) => textBlock(name, item[name])));
+  document.getElementById("item-kind").textContent = say(item.kind === "instruction" ? "alone" : item.kind);
+  document.getElementById("texts").replaceChildren(...Object.entries(item.texts).map(([name, content]) => textBlock(name, content)));
+  if (item.kind === "pair" && item.questions) showChecklist(item.questions);
   document.getElementById("parts").replaceChildren(...partsOf(item).map(partNode));
   const open = decisions[current].values.indexOf(null);
   markPart(Math.max(open, 0));
   showDecision();
+}
+
+/** Shows the questions by which a pair is compared, before its answers. */
+function showChecklist(questions) {
+  const block = textBlock("checklist", " ");
+  block.querySelector(".words").replaceChildren(make("ol", {}, ...questions.map((text) => make("li", {}, text))));
+  document.querySelector("#texts > .first").before(block);
 }
 
 /** Shows the decision of the item in the controls. */

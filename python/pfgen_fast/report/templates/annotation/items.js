@@ -13,6 +13,10 @@ function partsOf(item) {
     const parts = item.questions.map((text, at) => ({ number: at + 1, text, options: levels, form: "levels" }));
     return [...parts, { title: say("overall"), options: overall, form: "scale" }];
   }
+  if (item.kind === "instruction") {
+    const options = keyed([{ value: true, label: say("yes") }, { value: false, label: say("no") }]);
+    return [{ text: item.row.question, options, form: "judged" }];
+  }
   if (item.kind === "judgement") {
     const options = keyed([{ value: true, label: say("reasonable") }, { value: false, label: say("not_reasonable") }]);
     return item.verdicts.map((verdict) => ({ number: verdict.question, text: verdict.text, verdict, options, form: "judged" }));
@@ -35,7 +39,7 @@ function stateOf({ values, comment, isUnclear }) {
   return comment || isUnclear || values.some((value) => value !== null) ? "begun" : "open";
 }
 
-const DECIDED = { pair: "choice", judgement: "is_reasonable", vote: "metric" };
+const DECIDED = { instruction: "is_yes", pair: "choice", judgement: "is_reasonable", vote: "metric" };
 
 /** The rows of a decision in an export; none if nothing has been decided. */
 function rowsOf(item, decision) {
@@ -52,7 +56,7 @@ function allRowsOf(item, { values, comment, isUnclear }) {
 }
 
 /** What a row is about, as a text. */
-function subjectOf({ verdicts, overall, choice, is_reasonable, metric, comment, unclear, ...about }) {
+function subjectOf({ verdicts, overall, choice, is_reasonable, is_yes, metric, comment, unclear, ...about }) {
   return JSON.stringify(Object.entries(about).sort());
 }
 
