@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import re
 
+import numpy as np
 import pytest
 from makers.hostile import markdown_tokens
 from makers.pages import check_policy, contrast, leave_out_drawing
@@ -130,6 +131,26 @@ def test_where_nothing_is_defined_there_is_a_report_all_the_same(n):
 
 
 # --- several evaluators
+
+
+def test_response_styles_are_pearsons_correlations_of_scores_averaged_over_metrics():
+    tests = [a_discernment(), a_discernment("judge", seed=1)]
+    scores = [test.scored.originals[:3].mean(axis=0) for test in tests]  # without the mean of the other metrics
+    finding = finding_of(tests)
+    styles = table(finding, "styles")
+    assert [column.head for column in styles.columns][3:] == [
+        *("mean", "standard deviation", "with ngram", "with judge")
+    ]
+    pearson = np.corrcoef(*scores)[0, 1]
+    for row, own, correlations in zip(styles.rows, scores, ((1, pearson), (pearson, 1)), strict=False):
+        assert row[0] == "original"
+        assert row[2:] == pytest.approx((N_ITEMS, own.mean(), own.std(ddof=1), *correlations))
+    shares = picture_of(finding, "styles").panels
+    assert [panel.title for panel in shares] == ["original", "char_delete/10"]
+    assert all(line.y.sum() == pytest.approx(1) for panel in shares for line in panel.lines)
+    assert picture_of(finding, "correlations").values[0] == pytest.approx((1, pearson))
+    other = a_discernment("other", n_items=N_ITEMS + 2)
+    assert "styles" not in [part.name for part in finding_of([tests[0], other]).tables]  # of other items
 
 
 def test_several_evaluators_stand_side_by_side():

@@ -11,11 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.own_checklists import own_suite, written
 from makers.pages import embedded
+from pfgen_fast.base.errors import DiscernmentError
 from pfgen_fast.lab.annotations.annotation_plan import assign, make_plan
 from pfgen_fast.lab.annotations.annotation_rows import Asked, Header, export_lines
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
 from pfgen_fast.lab.checklists.judgements import Judgement
 from pfgen_fast.lab.checklists.people_items import judgement_items, mark_items, pair_items
+from pfgen_fast.lab.discernment.votes import vote_items
+from pfgen_fast.lab.evaluators.criteria import read_criteria
 
 SUITE = own_suite()
 TASKS = {task.key for task in SUITE.tasks if task.length is None}
@@ -156,9 +159,25 @@ def test_experts_vote_on_all_kinds_of_damage_and_the_survey_is_read(call: Any, t
     assert "story,char_typo,fluency,0.5,1" in (tmp_path / "w.csv").read_text(encoding="utf-8")
 
 
+def test_experts_vote_on_the_kinds_and_tasks_of_plans_with_an_example_of_each_task() -> None:
+    items = vote_items(read_criteria(), plans=["summeval", "WMT-22 de-en", "WMT-22 zh-en"])
+    asked = [(item.content["task"], item.content["perturbation"]) for item in items]
+    ours = ["char_delete", "char_typo", "fictional_entity", "grammar_error"]
+    assert [kind for task, kind in asked if task == "summarization"] == [*ours, "sentence_reorder", "rewrite_insert"]
+    assert sorted(kind for task, kind in asked if task == "translation") == sorted([*ours, "word_delete"])
+    assert len(asked) == 11
+    before = {item.content["task"]: item.content["before"] for item in items if item.content["after"]}
+    assert len(set(before.values())) == 2
+    chosen = vote_items(read_criteria(), plans=["Story Cloze Test"], kinds=["random_ending"], language="ja")
+    assert [(item.content["task"], item.content["perturbation"]) for item in chosen] == [("story", "answer_swap")]
+    with pytest.raises(DiscernmentError, match="nothing to vote on: expected the plan of a task with several metrics"):
+        vote_items(read_criteria(), plans=["Answer Equivalence"])
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (("--plan", "SummEval"), "--plan, --kinds: expected with --ask votes"),
         (("--ask", "pairs", "--reference", "secret_on"), "--reference: unknown run 'secret_on'"),
         (("--question", "Is it short?"), "--question: expected with --ask instructions"),
         (("--ask", "votes"), "--ask votes: expected without a suite, runs and other questions"),

@@ -168,6 +168,11 @@ def test_the_agreement_of_voters_is_fleiss_kappa(tmp_path):
     (survey_task,) = read_survey(written(tmp_path / "weights.csv", SURVEY + lines)).tasks
     assert survey_task.n_voters == 10
     assert survey_task.kappa == pytest.approx(fleiss_kappa(np.array([[4, 1, 5], [0, 10, 0], [4, 4, 2]])), rel=1e-12)
+    finding = read_survey(tmp_path / "weights.csv").finding()
+    (picture,) = finding.pictures
+    assert (picture.chart.rows, picture.chart.columns) == (("negate", "loop", "truncate"), ("a", "b", "c"))
+    assert picture.chart.values.tolist() == [[0.4, 0.1, 0.5], [0, 1, 0], [0.4, 0.4, 0.2]]
+    assert finding.answer == f"t: 10 voters, 3 kinds of damage, agreement (Fleiss' kappa) {survey_task.kappa:.3f}"
     (survey_task,) = read_survey(
         written(tmp_path / "weights.csv", SURVEY + votes(*"aab") + votes(*"ab", kind="loop"))
     ).tasks

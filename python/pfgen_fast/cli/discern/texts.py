@@ -108,22 +108,24 @@ class DiscernVotes:
     Examples
 
       pfgen-fast discern votes survey.csv -o weights.csv
-      pfgen-fast discern votes experts/exports/*.jsonl -o weights.csv
+      pfgen-fast discern votes experts/exports/*.jsonl -o weights.csv --page weights
     """
 
     survey: list[Path] = Argument(
         ..., "Exports of experts, or tables with the columns voter, task, perturbation, metric.", metavar="SURVEY..."
     )
     output: Path = Option(..., "Write a CSV for discern run --weights.", "-o", metavar="FILE.csv")
+    page: Path | None = Option(None, "Write a page with pictures of the weights to this directory.", metavar="FOLDER")
 
     def __call__(self) -> None:
         from ...lab.discernment.votes import read_survey
+        from ...report.findings import write_finding
 
         survey = read_survey(*self.survey)
         note(*survey.notes)
         survey.write(self.output)
+        if self.page is not None:
+            write_finding(survey.finding(), self.page)
         for task in survey.tasks:
-            kappa = "undefined" if task.kappa is None else f"{task.kappa:.3f}"
-            size = f"{counted(task.n_voters, 'voter')}, {counted(len(task.votes), 'kind')} of damage"
-            print_line(f"{shown(task.task)}: {size}, agreement (Fleiss' kappa) {kappa}")
+            print_line(shown(task.sentence))
         print_line(f"weights: {shown(self.output)}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ...base.errors import AnnotationError
 from ...base.untrusted_text import counted
 from ..app import Quiet, print_line, shown
-from ..options import FOLDER, RandomSeed
+from ..options import FOLDER, RandomSeed, names_of
 from ..parser import Argument, Option
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Annotate:
       pfgen-fast annotate essays-en runs --annotators 5 --overlap 0.2 -o people
       pfgen-fast annotate essays-en runs --ask pairs --reference gpt-4o --annotators 2 -o pairs
       pfgen-fast annotate essays-en --ask instructions --annotators 3 -o instructions
-      pfgen-fast annotate --ask votes --annotators 7 -o experts
+      pfgen-fast annotate --ask votes --plan SummEval --annotators 10 -o experts
     """
 
     suite: str | None = Argument(None, "Checklist suite: a directory, or such as essays-en.", metavar="[SUITE]")
@@ -49,6 +49,10 @@ class Annotate:
     )
     items: int | None = Option(None, "Take this many items, evenly from areas and models. Default: all.", min=1)
     reference: str | None = Option(None, "Pairs: compare each run with this run only.", metavar="RUN")
+    plan: list[str] | None = Option(
+        None, "Votes: ask about the tasks and kinds of a data set of the paper, such as SummEval. May be repeated."
+    )
+    kinds: list[str] | None = Option(None, "Votes: ask about these kinds of damage only.", metavar="KIND,...")
     language: Literal["en", "ja"] = Option("en", "Votes: set the language of the page.")
     seed: RandomSeed = 0
     quiet: Quiet = False
@@ -86,7 +90,10 @@ class Annotate:
                 raise AnnotationError("--ask votes: expected without a suite, runs and other questions")
             guideline = guideline_text(f"votes-{self.language}")
             asked = Asked("kinds of damage", "", self.language, guideline, (), self.language)
-            return asked, vote_items(read_criteria(), language=self.language)
+            chosen: Any = {"plans": self.plan or (), "kinds": names_of(self.kinds), "language": self.language}
+            return asked, vote_items(read_criteria(), **chosen)
+        if self.plan or self.kinds:
+            raise AnnotationError("--plan, --kinds: expected with --ask votes")
         if self.reference is not None and "pairs" not in asks:
             raise AnnotationError("--reference: expected with --ask pairs")
         if self.question is not None and "instructions" not in asks:

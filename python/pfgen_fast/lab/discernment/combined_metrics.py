@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...base.arrays import Floats
 from ..statistics import discernment_scores as statistics
+from ..statistics.correlation import pearson
 from ..statistics.discernment_scores import DiscernmentScores
 from ..statistics.signed_rank import discernment_score
 from .discernment_cells import TaskCells
@@ -174,6 +175,33 @@ def difference_rows(tests: Sequence[Discernment]) -> Iterator[TableRow]:
                 named = {"first": first.scored.evaluator, "second": second.scored.evaluator, "task": task}
                 figures = {"difference": number(float(weights @ both.d)), "low": low, "high": high}
                 yield {**named, "n_common": len(names), **figures}
+
+
+ORIGINAL = "original"
+
+
+def response_styles(tests: Sequence[Discernment]) -> Iterator[tuple[str, Floats, Floats]]:
+    """Yields, for the originals and each perturbation, its name, mean scores over metrics, and their correlations.
+
+    The scores are a matrix of tests × items, and the correlations (Pearson) one of tests × tests. Tests are compared
+    if they are of the same items. Items without a score of any test are left out.
+    """
+    if len({test.scored.collection.hash for test in tests}) > 1 or len(tests) < 2:
+        return
+    scores_by_name = []
+    for test in tests:
+        counts = np.array([metric.combined and metric.higher_is_better for metric in test.scored.metrics], np.bool_)
+        names = [ORIGINAL, *(change.name for change in test.scored.plan.perturbations)]
+        averaged = [
+            np.ma.masked_invalid(own[counts]).mean(axis=0) for own in (test.scored.originals, *test.scored.damaged)
+        ]
+        scores_by_name.append(dict(zip(names, averaged, strict=True)))
+    for name in scores_by_name[0]:
+        if all(name in by_name for by_name in scores_by_name):
+            scores = np.array([by_name[name].filled(np.nan) for by_name in scores_by_name])
+            scores = scores[:, ~np.isnan(scores).any(axis=0)]
+            if scores.shape[1] > 1:
+                yield name, scores, np.array([[pearson(a, b) for b in scores] for a in scores], np.float64)
 
 
 def _damage(test: Discernment) -> dict[int, Perturbation]:

@@ -16,10 +16,12 @@ from ...base.file_writing import write_whole
 from ...base.untrusted_text import counted, csv_text, in_one_line, utf8
 from ..annotations.annotation_plan import SheetItem
 from ..annotations.annotation_rows import Row, read_rows
+from ..chart_data import Matrix
 from ..evaluators.criteria import DEFAULT_TASK, Criteria
+from ..finding import Finding, Picture, finding_table
 from ..statistics.raters import fleiss_kappa
-from .discernment_plan import Perturbation, perturbations_named
-from .kinds import KINDS, Kind, metric_named, task_named
+from .discernment_plan import Perturbation, kind_named, open_plan, paper_facts, perturbations_named
+from .kinds import KINDS, Kind, metric_named, rule_of, task_named
 from .perturbing import perturb
 from .weights import KEYS, cell, perturbation_key, rows_of
 
@@ -69,19 +71,35 @@ def damaged_example(text: str, change: Perturbation, language: str) -> str | Non
     return perturb([text], change.kind, **degree, language=language, donors=donors, alternatives=donors[:1])[0]
 
 
-def vote_items(criteria: Criteria, *, language: str = "en") -> list[SheetItem]:
-    """An item for each kind of damage of each task with several metrics; with one metric, there is nothing to vote."""
-    chosen = [name for name, task in criteria.tasks.items() if name != DEFAULT_TASK and len(task.criteria) > 1]
-    damage = [kind for kind in KINDS.values() if kind.level != "control"]
-    examples: dict[str, str | None] = {}
-    for kind in damage:
-        changes = perturbations_named(kind.name)
-        middle = changes[len(changes) // 2]
-        examples[kind.name] = damaged_example(SAMPLES[language], middle, language) if kind.method == "rule" else None
-    return [_item(criteria, task, kind, examples[kind.name], language) for task in chosen for kind in damage]
+def vote_items(
+    criteria: Criteria, *, plans: Sequence[str] = (), kinds: Sequence[str] = (), language: str = "en"
+) -> list[SheetItem]:
+    """An item for each kind of damage of each task with several metrics; with one metric, there is nothing to vote.
+
+    Plans of the paper's data sets limit tasks and kinds to theirs, and `kinds` are asked instead of all.
+    """
+    names = [kind_named(name).name for name in kinds]
+    usual = [kind.name for kind in KINDS.values() if kind.level != "control"]
+    tasks = {name: dict.fromkeys(names or usual) for name in criteria.tasks if name != DEFAULT_TASK}
+    datasets = {open_plan(name).name.removeprefix("paper: ") for name in plans}
+    if rows := [row for row in paper_facts("perturbations") if row["dataset"] in datasets]:
+        tasks = {row["task"]: dict.fromkeys(names) for row in rows}
+        for row in rows if not names else ():
+            tasks[row["task"]][rule_of(row["kind"])] = None
+    items = [
+        _item(criteria, task, KINDS[name], language)
+        for task, own in tasks.items()
+        for name in own
+        if len(criteria.task(task).criteria) > 1
+    ]
+    if not items:
+        raise DiscernmentError("nothing to vote on: expected the plan of a task with several metrics, such as SummEval")
+    return items
 
 
-def _item(criteria: Criteria, task: str, kind: Kind, damaged: str | None, language: str) -> SheetItem:
+def _item(criteria: Criteria, task: str, kind: Kind, language: str) -> SheetItem:
+    sample, changes = criteria.task(task).example.get(language, SAMPLES[language]), perturbations_named(kind.name)
+    damaged = damaged_example(sample, changes[len(changes) // 2], language) if kind.method == "rule" else None
     words = _JAPANESE[kind.name] if language == "ja" else kind.words.replace("{", "").replace("}", "")
     metrics: list[Mapping[str, Any]] = []
     for metric, criteria_by_language in criteria.task(task).criteria.items():
@@ -92,7 +110,7 @@ def _item(criteria: Criteria, task: str, kind: Kind, damaged: str | None, langua
         "task": task,
         "perturbation": kind.name,
         "description": f"{criteria.what(task, language)}: {words}",
-        "before": None if damaged is None else SAMPLES[language],
+        "before": None if damaged is None else sample,
         "after": damaged,
         "metrics": metrics,
     }
@@ -112,6 +130,13 @@ class TaskVotes:
     n_voters: int
     kappa: float | None  # Fleiss' kappa; None if it is undefined, for example if a voter lacks a vote
 
+    @property
+    def sentence(self) -> str:
+        """The numbers of voters and kinds, and how far the voters agree."""
+        kappa = "undefined" if self.kappa is None else f"{self.kappa:.3f}"
+        size = f"{counted(self.n_voters, 'voter')}, {counted(len(self.votes), 'kind')} of damage"
+        return f"{in_one_line(self.task, 60)}: {size}, agreement (Fleiss' kappa) {kappa}"
+
 
 @dataclass(frozen=True)
 class Survey:
@@ -120,6 +145,29 @@ class Survey:
     name: str  # names of its files
     tasks: tuple[TaskVotes, ...]  # votes of each task
     notes: tuple[str, ...] = ()
+
+    def finding(self) -> Finding:
+        """The weights as pictures, and the agreement of the voters."""
+        pictures = []
+        for number, task in enumerate(self.tasks, start=1):
+            votes = np.array([list(row.values()) for row in task.votes.values()], dtype=np.float64)
+            weights = votes / votes.sum(axis=1, keepdims=True)
+            metrics = tuple(next(iter(task.votes.values())))
+            chart = Matrix(tuple(task.votes), metrics, weights, "share of the votes", 0.0, n_digits=2)
+            title = f"Weights of the metrics of {in_one_line(task.task, 60)} for each kind of damage"
+            pictures.append(Picture(f"weights-{number}", title, chart))
+        heads = ("task", "voters", "kinds", "Fleiss' kappa")
+        rows = [(task.task, task.n_voters, len(task.votes), task.kappa) for task in self.tasks]
+        return Finding(
+            "votes",
+            self.tasks[0].sentence,
+            "A weight is a metric's share of the votes.",
+            (finding_table("agreement", "Agreement of the voters", heads, rows, 3),),
+            tuple(pictures),
+            self.notes,
+            question="Which metric should each kind of damage lower?",
+            sentences=tuple(task.sentence for task in self.tasks),
+        )
 
     def write(self, path: Path) -> None:
         """Writes the weights as CSV for `open_weights`."""

@@ -60,6 +60,7 @@ class Task:
     criteria: Mapping[str, Mapping[str, Criterion]]  # criteria by metric and language; the order is that of the metrics
     what: Mapping[str, str]  # description of the texts by language, such as "a summary of a source text"
     context: Mapping[str, str]  # name of the context by language, such as "Source text"
+    example: Mapping[str, str]  # a text by language, which surveys damage
     needs_question: bool = False  # whether a text can only be rated together with its question
 
 
@@ -171,7 +172,7 @@ def _criteria_in(value: Any) -> dict[str, dict[str, Criterion]]:
 
 
 def _task(value: Any, for_all: Mapping[str, Mapping[str, Criterion]]) -> Task:
-    _refuse_unknown(value, ("metrics", "what", "context", "needs_question", "criteria"))
+    _refuse_unknown(value, ("metrics", "what", "context", "example", "needs_question", "criteria"))
     known = {**for_all, **_criteria_in(value)}
     metrics = member(value, "metrics", lambda names: items(names, text), tuple(known))
     for metric in metrics:
@@ -183,6 +184,7 @@ def _task(value: Any, for_all: Mapping[str, Mapping[str, Criterion]]) -> Task:
         {metric: known[metric] for metric in metrics},
         member(value, "what", _texts, _USUAL_WHAT),
         member(value, "context", _texts, _USUAL_CONTEXT),
+        member(value, "example", _texts, {}),
         member(value, "needs_question", _truth, False),
     )
 

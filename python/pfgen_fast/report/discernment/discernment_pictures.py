@@ -12,11 +12,12 @@ import numpy as np
 from ...base.untrusted_text import in_one_line
 from ...lab import chart_data
 from ...lab.chart_data import CellGroup, CellRow, HeatCell, Threshold
-from ...lab.discernment.discernment_result import Curve
+from ...lab.discernment.combined_metrics import response_styles
+from ...lab.discernment.discernment_result import Curve, Discernment
 from ...lab.discernment.kinds import LEVELS
 from ...lab.evaluators.evaluator import Metric
 from ...lab.finding import Picture
-from .discernment_tables import Result, Row, defined, having, weighted_by, words_of
+from .discernment_tables import Result, Row, defined, having, labels, weighted_by, words_of
 
 _ONE_SCALE = 5.0
 _STRONGEST = 5.0  # d from which on the colour of a heat map stays the same
@@ -44,6 +45,7 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
         *(curves for result in results for curves in _curves(result)),
         *((f"{name.replace(' ', '-')}s", f"{name.capitalize()} d{by}{on_common}, with 95 % intervals", chart)
           for name, chart in _averages(results)),
+        *_styles([*{id(result.test): result.test for result in results}.values()]),
     ]  # fmt: skip
     seen: Counter[str] = Counter()
     numbered = []
@@ -231,6 +233,28 @@ def _scales(metrics: Sequence[Metric], curves: Sequence[Curve]) -> list[list[Met
 
 
 # --- averages
+
+
+_N_BINS = 10
+
+
+def _styles(tests: Sequence[Discernment]) -> list[tuple[str, str, chart_data.Chart]]:
+    """How evaluators' scores correlate, and how often they give each score: of originals, and of a kind of damage."""
+    styles = list(response_styles(tests))
+    shown = [*styles[:1], *sorted(styles[1:], key=lambda style: not style[0].startswith("fictional_entity"))[:1]]
+    if len(shown) < 2:
+        return []
+    names, edges = tuple(labels(tests)), np.histogram_bin_edges(np.hstack([scores for _, scores, _ in shown]), _N_BINS)
+    charts: list[tuple[str, str, chart_data.Chart]] = []
+    panels, middles = [], (edges[1:] + edges[:-1]) / 2
+    for damage, scores, correlations in shown:
+        matrix = chart_data.Matrix(names, names, correlations, "Pearson", -1.0, n_digits=2)
+        charts.append(("correlations", f"Response styles: Pearson's correlations, {in_one_line(damage, 60)}", matrix))
+        shares = [np.histogram(own, edges)[0] / len(own) for own in scores]
+        lines = [chart_data.Line(name, middles, share) for name, share in zip(names, shares, strict=True)]
+        panels.append(chart_data.LinePanel(damage, tuple(lines), (None,) * len(lines)))
+    panel_chart = chart_data.LinePanels(tuple(panels), "mean score over metrics", "share of texts")
+    return [*charts, ("styles", "Response styles: how often evaluators give each mean score", panel_chart)]
 
 
 def _averages(results: Sequence[Result]) -> list[tuple[str, chart_data.Ranges]]:

@@ -11,8 +11,8 @@ from typing import Any
 from ...base.table import Column, Table
 from ...base.untrusted_text import in_one_line
 from ...lab.discernment import discernment_result as result
-from ...lab.discernment.combined_metrics import common_rows, difference_rows
-from ...lab.discernment.discernment_result import Discernment
+from ...lab.discernment.combined_metrics import common_rows, difference_rows, response_styles
+from ...lab.discernment.discernment_result import Discernment, number
 from ...lab.discernment.kinds import in_words
 from ...lab.discernment.weights import ASSUMED
 from ...lab.finding import Cell, finding_table
@@ -200,6 +200,7 @@ def tables(tests: Sequence[Discernment], results: Sequence[Result]) -> list[Tabl
     return [
         *([_stacked("common", title, result.COMMON_COLUMNS, common, 2)] if common else []),
         *_differences(tests),
+        *_styles(tests),
         stacked("summary", f"Averages and minima{by}", result.SUMMARY_COLUMNS, 2),
         stacked("profile", "Sensitivity profile", result.PROFILE_COLUMNS, 3),
         stacked("perturbations", f"Each kind and degree, its metrics combined{by}", result.PERTURBATION_COLUMNS, 2),
@@ -216,6 +217,17 @@ def _differences(tests: Sequence[Discernment]) -> list[Table]:
     return (
         [finding_table("differences", title, list(rows[0]), [tuple(row.values()) for row in rows], 2)] if rows else []
     )
+
+
+def _styles(tests: Sequence[Discernment]) -> list[Table]:
+    names, title = labels(tests), "Response styles: scores are means over metrics, and correlations Pearson's"
+    rows = [
+        (damage, name, len(own), float(own.mean()), float(own.std(ddof=1)), *map(number, correlations))
+        for damage, scores, matrix in response_styles(tests)
+        for name, own, correlations in zip(names, scores, matrix, strict=True)
+    ]
+    heads = ("texts", "evaluator", "n", "mean", "standard deviation", *(f"with {name}" for name in names))
+    return [finding_table("styles", title, heads, rows, 2)] if rows else []
 
 
 def weighted_by(tests: Sequence[Discernment]) -> str:
