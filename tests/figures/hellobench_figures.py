@@ -1,4 +1,4 @@
-"""The figures of docs/hellobench.md, which follow from the published judgements."""
+"""The figures of docs/papers/hellobench.md, which follow from the published judgements."""
 
 import re
 from collections.abc import Iterator
@@ -15,10 +15,11 @@ from pfgen_fast.lab.checklists.error_modes import ErrorRules, ModelErrors, error
 from pfgen_fast.lab.checklists.hellobench import import_suite
 from pfgen_fast.lab.checklists.wins import JUDGE, by_scores, win_rates
 from pfgen_fast.lab.statistics.correlation import kendall
+from pfgen_fast.lab.words import length_table
 
 from .registry import figures
 
-PAGE = "hellobench.md"
+PAGE = "papers/hellobench.md"
 SLOW = (needs_hellobench, pytest.mark.slow)
 NIGHTLY = (needs_hellobench, pytest.mark.nightly)
 
@@ -43,16 +44,30 @@ def model(name: str) -> ModelScores:
     return next(item for item in scores().models if item.model == name)
 
 
-@figures(PAGE, "HelloBench (arXiv", *SLOW)
+@figures(PAGE, "*HelloBench: Evaluating", *SLOW)
 def data_figures() -> Iterator[str]:
     n_tasks = sum(task.length is None for task in suite().tasks)
     n_models, n_here = len({cell["key"] for cell in cells()}), len(scores().models)
-    yield f"2409.16191 27 2024 {n_tasks} {len(suite().checklists)} 2024 {n_models} {n_here}"
+    yield f"2409.16191 {n_tasks} {len(suite().checklists)} 2024 {n_models} {n_here}"
+
+
+@figures(PAGE, "| area | in the paper | here |", *SLOW)
+def instructions_figures() -> Iterator[str]:
+    instructions: dict[str, list[str]] = {}
+    for task in suite().tasks:
+        if task.is_whole and task.length is None:
+            instructions.setdefault(task.area, []).append(task.instruction)
+    ours = {row[0]: row[1:] for row in length_table(instructions, "regex").rows}
+    for row in hellobench_table("paper/instruction_words.csv"):
+        if row["task"] in ours:
+            _, _, mean, _, least, most = ours[row["task"]]
+            yield f"{row['mean']} {int(row['min']):,} {int(row['max']):,} {mean:.1f} {least:,} {most:,}"
 
 
 @figures(PAGE, "| table of the paper |", *SLOW)
 def tables_figures() -> Iterator[str]:
-    for name in ("main (2)", "length (3)", "long context (23)"):
+    for number, name in ((2, "main (2)"), (3, "length (3)"), (23, "long context (23)")):
+        yield f"{number}"
         rows = [cell for cell in cells() if cell["table"] == name]
         here = [cell for cell in rows if cell["score_recomputed"]]
         yield from (f"{len({cell['key'] for cell in part})}" for part in (here, rows))

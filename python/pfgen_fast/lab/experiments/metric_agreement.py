@@ -229,6 +229,8 @@ def _figures(row: _Row) -> str:
 def _words(aligned: Sequence[tuple[Aligned, Sequence[_Row]]]) -> str:
     """What the figures are of."""
     words = ["Intervals of correlations leave out one family at a time."]
+    if any(row.over_models and _GIVEN_LENGTH in row.over_models for _, rows in aligned for row in rows):
+        words.append(f"{_GIVEN_LENGTH} is controlled for length over these models: it changes with the runs given.")
     if any(len(part.pairs) for part, _ in aligned):
         words.append(
             "Those of pairs are clustered by prompt and hold for these models, not for others; a metric that is equal "
