@@ -19,7 +19,8 @@ def test_the_commands_of_hellobench_run(tmp_path, monkeypatch):
     page = DOCS / "papers" / "hellobench.md"
     [first] = documented.blocks(page)
     run_here(first.code)
-    run_in_bash(f"{sys.executable} {ROOT / 'examples/fake_annotators.py'} people runs")
+    for people in ("people", "alone"):
+        run_in_bash(f"{sys.executable} {ROOT / 'examples/fake_annotators.py'} {people} runs")
     commands = [command for command in dict.fromkeys(documented.commands(page)) if command not in first.code]
     assert len(commands) >= 10
     printed = {command: run_here(command) for command in commands}
