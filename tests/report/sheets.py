@@ -48,7 +48,7 @@ def items_of_all_kinds() -> list[Mapping[str, Any]]:
         {"question": 2, "text": "Is it without any flaw?", "verdict": 0, "reason": None},
     ]
     pair = {"first_sha256": "b1", "second_sha256": "b2"}
-    texts = {"first": "Dear teacher,\nthank you.", "second": "Thanks."}
+    texts = {"first": "Dear teacher,\nthank you.", "second": "Thanks.", "questions": ["Is it polite?"]}
     judged = {"response_sha256": "c1", "judgement": "j1"}
     metrics = [{"name": "fluency", "title": "Fluency", "text": "Is it well written?"}, {"name": "accuracy", "text": ""}]
     damage = {"description": "Translation: letters are swapped", "before": "Ice floats.", "after": "Ice flaots."}
@@ -56,6 +56,7 @@ def items_of_all_kinds() -> list[Mapping[str, Any]]:
         mark_item(reference="A letter with thanks."),
         {**_about("pair", 1, **pair), **texts},
         {**_about("judgement", 2, **judged), "response": "May I have a book?", "verdicts": verdicts},
+        {**_about("instruction", 3), "question": "Should it be long?"},
         {"kind": "vote", "task": "translation", "perturbation": "char_swap", **damage, "metrics": metrics},
     ]
 

@@ -19,6 +19,12 @@ SHEET = sheet_of()
 FORBIDDEN_STORAGE = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('forbidden'); } })"
 
 
+@pytest.fixture
+def open_tab(open_tab):
+    """Opens a page that is wide enough for the guideline beside the item."""
+    return lambda path, **options: open_tab(path, **{"viewport": {"width": 1700, "height": 900}, **options})
+
+
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("sheets") / "ann.html"
@@ -37,14 +43,14 @@ def decided(tab):
     return tab.page.evaluate("decisions.map(({ values }) => values)")
 
 
-ALL = [[0.25, 1, 0, 10], ["tie"], [False, True], ["accuracy"]]
+ALL = [[0.25, 1, 0, 10], ["tie"], [False, True], [True], ["accuracy"]]
 
 
 def decide_all(tab):
     """Decides all items by keyboard."""
     tab.press(*"251", "x", "c")
     tab.page.keyboard.type("no 1 npu?")  # not keys of the page while a comment is written
-    tab.press("Escape", *"n3", "ArrowRight", *"21", *"o2u")
+    tab.press("Escape", *"n3", "ArrowRight", *"21", *"o1", *"o2u")
 
 
 def test_everything_is_decided_by_keyboard_kept_on_reload_and_exported_for_readers(open_tab, path, tmp_path):
@@ -53,14 +59,18 @@ def test_everything_is_decided_by_keyboard_kept_on_reload_and_exported_for_reade
     assert decided(tab) == ALL
     assert "All items are done" in tab.page.locator("#message").inner_text()
     tab.page.reload()
-    assert (decided(tab), tab.page.locator("#counts").inner_text()) == (ALL, "4 of 4 done, 1 unclear")
-    assert tab.page.locator("#item-title").inner_text() == "Item 4 of 4"
+    assert (decided(tab), tab.page.locator("#counts").inner_text()) == (ALL, "5 of 5 done, 1 unclear")
+    assert tab.page.locator("#item-title").inner_text() == "Item 5 of 5"
     file = exported(tab, tmp_path)
     assert file.name == "ann.jsonl"
     people = read_people(file, SUITE)
     assert [(mark.verdicts, mark.overall) for mark in people.marks] == [((0.25, 1, 0), 10)]
     assert [pair.choice for pair in people.pairs] == ["tie"]
-    assert [(opinion.question, opinion.is_reasonable) for opinion in people.opinions] == [(1, False), (2, True)]
+    assert [(opinion.question, opinion.is_reasonable) for opinion in people.opinions] == [
+        (1, False),
+        (2, True),
+        (None, True),
+    ]
     rows = read_rows(file, error=ChecklistError)
     assert (rows.rows[0].cells["comment"], rows.rows[-1].cells["unclear"]) == ("no 1 npu?", True)
     assert file.read_bytes() == export_lines(SHEET.header, [row.cells for row in rows.rows])
@@ -69,13 +79,13 @@ def test_everything_is_decided_by_keyboard_kept_on_reload_and_exported_for_reade
 def test_begun_items_have_nulls_and_decisions_are_taken_back(open_tab, path, tmp_path):
     tab = open_tab(path)
     tab.press(*"13", *"n1", *"n2", "z", "z")  # the second undo returns to the pair
-    assert tab.page.locator("#item-title").inner_text() == "Item 2 of 4"
+    assert tab.page.locator("#item-title").inner_text() == "Item 2 of 5"
     tab.press("p", "Backspace", "l")
     states = tab.page.locator("#list-items .states").all_inner_texts()
-    assert states == ["begun", "open", "open", "open"]
+    assert states == ["begun", "open", "open", "open", "open"]
     tab.page.locator("#list-filter").select_option("open")
     tab.page.locator("#list-items button:visible").first.click()
-    assert tab.page.locator("#item-title").inner_text() == "Item 2 of 4"
+    assert tab.page.locator("#item-title").inner_text() == "Item 2 of 5"
     _, row, end = map(json.loads, exported(tab, tmp_path).read_text().splitlines())
     assert (row["verdicts"], row["overall"], end) == ([0, 0.5, None], None, {"kind": "end", "rows": 1})
 
@@ -106,7 +116,7 @@ def test_an_export_goes_on_in_another_browser_and_wrong_files_are_refused(open_t
     imported(file.read_bytes(), "again.jsonl")
     assert tab.faults() == []
     tab.page.get_by_role("button", name="Those of this page").click()
-    message.get_by_text("Imported items: 3").wait_for()
+    message.get_by_text("Imported items: 4").wait_for()
     assert decided(tab) == [[0.5, None, None, None], *ALL[1:]]
     imported(file.read_bytes())
     tab.page.get_by_role("button", name="Those of the file").click()
@@ -115,12 +125,16 @@ def test_an_export_goes_on_in_another_browser_and_wrong_files_are_refused(open_t
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
-@pytest.mark.parametrize("options", [{}, {**PHONE, "color_scheme": "dark"}], ids=["wide", "phone"])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"viewport": {"width": 1400, "height": 900}}, {**PHONE, "color_scheme": "dark"}],
+    ids=["wide", "usual", "phone"],
+)
 def test_the_page_fits_and_can_be_used_by_everybody(open_tab, path, language, options):
     tab = open_tab(path, **options)
     page = tab.page
     if options:
-        assert page.locator("#guideline li").first.is_visible()  # at the first visit
+        assert page.locator("#guideline li").first.is_visible()  # at the first visit, above the item
         assert tab.faults() == []
         tab.press("Escape")
     if language == "ja":
@@ -130,7 +144,7 @@ def test_the_page_fits_and_can_be_used_by_everybody(open_tab, path, language, op
         assert page.evaluate("document.documentElement.scrollWidth === innerWidth")
         assert tab.faults() == []
         tab.press("n")
-    assert not options or tab.page.evaluate(WHITE) == []
+    assert "color_scheme" not in options or tab.page.evaluate(WHITE) == []
     for key in "l?":
         tab.press(key)
         assert tab.faults() == []
@@ -145,7 +159,7 @@ def test_texts_and_questions_are_side_by_side_and_scroll_by_themselves(open_tab,
     page = open_tab(tmp_path / "page.html").page
     material, form, guideline = (page.locator(id).bounding_box() for id in ("#material", "#form", "#guideline"))
     assert material["x"] < form["x"] < guideline["x"]
-    assert page.locator(".response .words").text_content() == long
+    assert page.locator(".response .words").inner_text() == long.rstrip()
     page.evaluate("material.scrollTop = 5000")
     for key, top in (("n", 0), ("p", 5000)):
         page.keyboard.press(key)
@@ -161,13 +175,14 @@ def test_without_storage_the_page_says_so_and_exports(open_tab, path, tmp_path):
     tab.page.reload()
     assert tab.page.locator("#warning").inner_text().startswith("This browser cannot save")
     decide_all(tab)
-    assert len(exported(tab, tmp_path).read_text().splitlines()) == 7
+    assert len(exported(tab, tmp_path).read_text().splitlines()) == 8
     assert decided(tab) == ALL
 
 
 def test_no_text_acts_and_a_megabyte_is_shown_at_once(open_tab, tmp_path):
     attack = f"</script><img src=x onerror=\"document.title='{INJECTED}'\"><!--\u202e"
-    items = [mark_item(0, attack + "無限" * 500_000, instruction=attack, reference="\n".join(NAMES))]
+    reference = "\n".join((*NAMES, "", "| a |", "| -: |", "| b |", "", attack))
+    items = [mark_item(0, attack + "無限" * 500_000, instruction=attack, reference=reference)]
     sheet = sheet_of(
         items, guideline=f"# {attack}\n- {attack}", annotator=attack, levels=[{"value": 1, "text": attack}]
     )
@@ -175,6 +190,7 @@ def test_no_text_acts_and_a_megabyte_is_shown_at_once(open_tab, tmp_path):
     page = open_tab(tmp_path / "page.html").page
     page.keyboard.press("1")
     assert page.evaluate("performance.now()") < 5000
-    assert page.locator("img").count() == 0
+    assert page.locator("img, .words a, .words button").count() == 0
+    assert page.locator(".reference td").inner_text() == "b"
     assert INJECTED in page.locator(".instruction .words").inner_text()
     assert page.title() == "Annotation: own"

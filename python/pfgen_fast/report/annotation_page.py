@@ -10,9 +10,10 @@ import html
 import json
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+
+from markdown_it import MarkdownIt
 
 from ..lab.annotations.annotation_rows import SHOWN, Sheet, export_lines, row_of
 from .pages import markup, page_json, page_text, source, write_page
@@ -21,6 +22,10 @@ _SCRIPTS = (
     *("annotation/words.js", "annotation/items.js", "annotation/storage.js", "annotation/item_view.js"),
     *("annotation/dialogs.js", "annotation/exchange.js", "annotation/main.js"),
 )
+
+# Without HTML, links and pictures, so that a text cannot act or load something.
+_LEFT_OUT = ("autolink", "code", "html_block", "html_inline", "image", "link", "reference")
+_MARKDOWN = MarkdownIt("js-default", {"html": False, "breaks": True}).disable(_LEFT_OUT)
 
 _ANSWERS = ("reference", "response", "first", "second")
 _PLAIN = ("instruction", "description", "before", "after")
@@ -70,27 +75,13 @@ def sheet_page(sheet: Sheet) -> Iterator[str]:
     )
 
 
-@cache
-def _markdown() -> Any:
-    """Markdown without HTML, links and pictures, so that a text cannot act or name what a page loads."""
-    from markdown_it import MarkdownIt
-
-    left_out = ["autolink", "code", "html_block", "html_inline", "image", "link", "reference"]
-    return MarkdownIt("js-default", {"html": False, "breaks": True}).disable(left_out)
-
-
 @lru_cache(maxsize=4096)  # annotators share answers
 def markdown_html(text: str, heading: int = 4) -> str:
-    """A text in Markdown as HTML; all its headings have one level. A very long text stays as it is.
-
-    Example:
-        >>> markdown_html("# Tea\\n*Hot* & <b>sweet</b>")
-        '<h4 class="level-1">Tea</h4>\\n<p><em>Hot</em> &amp; &lt;b&gt;sweet&lt;/b&gt;</p>\\n'
-    """
+    """A text in Markdown as HTML, whose headings have one level. A very long text stays as it is."""
     if len(text) > _MOST_CODE_POINTS:
         return plain_html(text)
     # Text has no "<" any more, so the tags are those of Markdown.
-    shown = re.sub(r' style="[^"]*">', ">", _markdown().render(text))
+    shown = re.sub(r' style="[^"]*">', ">", _MARKDOWN.render(text))
     return re.sub(r"<h([1-6])>(.*?)</h\1>", rf'<h{heading} class="level-\1">\2</h{heading}>', shown, flags=re.DOTALL)
 
 

@@ -63,7 +63,7 @@ def test_a_sheet_hides_models_and_judges_and_orders_pairs_at_random(runs: Path) 
     opened = open_runs([runs])
     items = [make(SUITE, opened) for make in (mark_items, pair_items, judgement_items)]
     plan = assigned([item for some in items for item in some], ["a", "b"], overlap=1)
-    assert "secret" not in json.dumps([sheet.to_dict() for sheet in plan.sheets])
+    assert "secret" not in json.dumps([sheet.items for sheet in plan.sheets])
     assert JUDGE in json.dumps(plan.record)
     kinds = [item["kind"] for item in plan.sheets[0].items]
     assert kinds == sorted(kinds, key=["mark", "pair", "judgement"].index)

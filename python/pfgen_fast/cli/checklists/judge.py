@@ -173,11 +173,10 @@ class ChecklistsJudge:
 class ChecklistsDraft:
     """Lets a model propose the missing checklists of a suite, for a person to edit.
 
-    SUITE is a directory with suite.json and tasks.jsonl. As in Appendix E of HelloBench's paper, experts see tasks of a
-    category and propose questions, similar questions merge, voters choose, and the best 4 to 6 stay. Experts and voters
-    are requests to one model. The questions go to checklists.json, and those that did not stay, with all votes, to
-    draft.json. Replies are stored (draft-replies.jsonl), so the same command continues after an interruption. To draft
-    a checklist again, remove it from checklists.json.
+    SUITE is a directory with suite.json and tasks.jsonl. As in Appendix E of HelloBench's paper, experts propose
+    questions about tasks of a category, similar questions merge, and of those that voters choose, 4 to 6 stay. They go
+    to checklists.json, and all with their votes to draft.json. Replies are stored (draft-replies.jsonl): after an
+    interruption, the same command continues. To draft a checklist again, remove it from checklists.json.
 
     Examples
 
@@ -187,7 +186,6 @@ class ChecklistsDraft:
 
     suite: Path = Argument(..., "Directory of a checklist suite, which may lack checklists.json.", metavar="SUITE")
     model: str = Option(..., "Name the model on its server.", "-m")
-    category: list[str] | None = Option(None, "Draft the checklist of this category only. May be repeated.")
     experts: int = Option(5, "Ask for this many lists of proposals.", min=1)
     voters: int = Option(10, "Ask for this many votes.", min=1)
     prompts: Path | None = Option(None, "Take propose.txt, merge.txt or vote.txt from here, not ours.", **FOLDER)
@@ -201,39 +199,33 @@ class ChecklistsDraft:
         from ...lab.judging.judge_asking import ask_in_rounds, estimate_of_tries
         from ...lab.judging.judge_requests import Judge
 
-        asking, server, quiet = self.asking, self.asking.server, self.quiet
-        drafting = Drafting(
-            self.suite,
-            Judge(self.model, 1.0, self.max_tokens, asking.request_options()),
-            n_experts=self.experts,
-            n_voters=self.voters,
-            prompts=self.prompts,
-            only=self.category or (),
-            offline=asking.offline,
-        )
-        experts = drafting.experts()
-        if asking.dry_run:
-            n = counted(len(experts) * (1 + self.voters), "request")
-            proposals = estimate_of_tries(
-                (step for steps in experts.values() for step in steps), asking.spending.prices
-            )
-            print_line(f"{proposals.sentence('lists of questions')}; then {n} to merge and to vote")
-            return
-        with Watch("replies", quiet=quiet) as watch:
-            counts: Any = {"spending": asking.spending, "on_progress": watch.count, "events": watch.events}
-            ask = None if server is None else lambda steps: ask_in_rounds(steps, server.engine, **counts)
+        asking, server, spending = self.asking, self.asking.server, self.asking.spending
+        judge = Judge(self.model, 1.0, self.max_tokens, asking.request_options())
+        drafting = Drafting(self.suite, judge, prompts=self.prompts, offline=asking.offline)
+        with Watch("replies", quiet=self.quiet) as watch:
+            counts: Any = {"spending": spending, "on_progress": watch.count, "events": watch.events}
+
+            def ask(steps: Any) -> str | None:
+                if asking.dry_run:
+                    n_more = counted(len(steps) // self.experts * (1 + self.voters), "request")
+                    print_line(f"{estimate_of_tries(steps, spending.prices).sentence('lists')}; then {n_more}")
+                    raise SystemExit
+                return None if server is None else ask_in_rounds(steps, server.engine, **counts)
+
             try:
-                drafts = drafting.draft(ask)
+                drafts = drafting.draft(ask, self.experts, self.voters)
             except UnfinishedDraft as why:
-                fail(f"{why}; run the same command {'without --offline' if ask is None else 'again'}", Exit.PARTIAL)
-        for key, draft in () if quiet else drafts.items():
+                fail(f"{why}; run the same command {'again' if server else 'without --offline'}", Exit.PARTIAL)
+        for key, draft in () if self.quiet else drafts.items():
             sizes = f"{draft.n_proposed} questions, {len(draft.votes)} after merging, {len(draft.kept)} kept"
             print_line((shown(shown_category(key)), "bold"), f": {sizes}; votes of {draft.n_voters}:")
             for question, n_votes in draft.votes.items():
                 print_line(f"  {n_votes:4}  {'' if question in draft.kept else '(left out) '}{shown(question)}")
-        if not quiet:
-            print_line(f"{counted(len(drafts), 'checklist')} to edit: {shown(self.suite / CHECKLISTS_FILE)}")
-        if missing := [shown_category(key) for key in experts if key not in drafts]:
+        missing = [shown_category(key) for key, draft in drafts.items() if not draft.votes]
+        if not self.quiet:
+            n = counted(len(drafts) - len(missing), "checklist")
+            print_line(f"{n} to edit: {shown(self.suite / CHECKLISTS_FILE)}")
+        if missing:
             fail(f"no reply has usable questions: {few_names(missing)}", Exit.PARTIAL)
 
 

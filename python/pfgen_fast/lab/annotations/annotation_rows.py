@@ -183,20 +183,13 @@ class Sheet(Asked):
     @cached_property
     def sha256(self) -> str:
         """The hash of everything that the annotator sees; the browser's storage belongs to this sheet."""
-        return hashlib.sha256(json.dumps(self._content, ensure_ascii=True, sort_keys=True).encode()).hexdigest()
-
-    @property
-    def _content(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        content = {field.name: getattr(self, field.name) for field in fields(self)}
+        return hashlib.sha256(json.dumps(content, ensure_ascii=True, sort_keys=True).encode()).hexdigest()
 
     @property
     def header(self) -> Header:
         """The first line of the export."""
         return Header(self.annotator, self.suite, self.questions_sha256, self.sha256)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The sheet as data for the page."""
-        return {**self._content, "sheet": self.sha256}
 
 
 SHOWN = {

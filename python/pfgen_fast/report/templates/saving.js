@@ -1,11 +1,11 @@
 // Saves what a page shows: tables as CSV, drawings as PNG and SVG. page.js comes first.
 //
-// Each figure or other element with a drawing and each table without its own file (`data-file`) gets buttons by itself, also if it is
-// added later. A page calls `offerSaving` only for another name or place of the buttons. The cells of the class `tick`,
+// Each figure or other element with a drawing and each table without its own file (`data-file`), except those of an answer, gets buttons
+// by itself, also if it is added later. A page calls `offerSaving` only for another name or place of the buttons. The cells of the class `tick`,
 // which hold controls, are not saved.
 
 const PAGE_NAME = document.title;
-const SAVED = "table:not([data-file]), figure:has(svg, .plot), :not(figure, figure *):has(> svg.chart)";
+const SAVED = "table:not([data-file], .words table), figure:has(svg, .plot), :not(figure, figure *):has(> svg.chart)";
 const offered = new WeakSet();
 
 /**

@@ -1,6 +1,6 @@
 // The guideline beside the item (on a narrow screen above it), the list of items, the keys, and questions to the annotator.
 
-const wide = matchMedia("(min-width: 64rem) and (min-height: 30rem)");
+const wide = matchMedia("(min-width: 100rem) and (min-height: 30rem)");  // room for the guideline beside an item
 const guideline = document.getElementById("guideline");
 const list = document.getElementById("list"), listFilter = document.getElementById("list-filter");
 

@@ -46,7 +46,9 @@ function partNode(part, at) {
   const group = make("div", { className: `options ${part.form ?? ""}` }, ...part.options.map((option, number) => optionNode(at, option, number, lang)));
   group.setAttribute("role", "radiogroup");
   group.setAttribute("aria-labelledby", title.id);
-  const node = make("div", { className: "part" }, title, ...(part.verdict ? verdictNodes(part.verdict) : []), group);
+  const checklist = (part.checklist ?? []).map((text) => make("li", {}, text));
+  const about = part.verdict ? verdictNodes(part.verdict) : checklist.length ? [make("ol", { lang: textLanguage() }, ...checklist)] : [];
+  const node = make("div", { className: "part" }, title, ...about, group);
   node.addEventListener("focusin", () => markPart(at));
   return node;
 }
@@ -73,18 +75,10 @@ function buildItem() {
   document.getElementById("item-title").textContent = say("item", current + 1, items.length);
   document.getElementById("item-kind").textContent = say(item.kind === "instruction" ? "alone" : item.kind);
   document.getElementById("texts").replaceChildren(...Object.entries(item.texts).map(([name, content]) => textBlock(name, content)));
-  if (item.kind === "pair" && item.questions) showChecklist(item.questions);
   document.getElementById("parts").replaceChildren(...partsOf(item).map(partNode));
   const open = decisions[current].values.indexOf(null);
   markPart(Math.max(open, 0));
   showDecision();
-}
-
-/** Shows the questions by which a pair is compared, before its answers. */
-function showChecklist(questions) {
-  const block = textBlock("checklist", " ");
-  block.querySelector(".words").replaceChildren(make("ol", {}, ...questions.map((text) => make("li", {}, text))));
-  document.querySelector("#texts > .first").before(block);
 }
 
 /** Shows the decision of the item in the controls. */

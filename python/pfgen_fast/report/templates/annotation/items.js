@@ -23,7 +23,7 @@ function partsOf(item) {
   }
   if (item.kind === "pair") {
     const options = ["first", "second", "tie"].map((value) => ({ value, label: say(`choice_${value}`) }));
-    return [{ title: say("choice"), options: keyed(options) }];
+    return [{ title: say("choice"), checklist: item.questions, options: keyed(options) }];
   }
   const metrics = item.metrics.map(({ name, title, text }, at) => ({ value: item.names[at], label: title || name, detail: text }));
   return [{ title: say("metric"), options: keyed(metrics) }];
