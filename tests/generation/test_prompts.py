@@ -46,7 +46,7 @@ def reference(folder, q, k, mode, s="", m=20, prefix="", instruction="", context
         drawn += "\n"
     shown = texts["examples"] + ("\n" + examples if examples else "")  # else no line stands in their place
     if mode == "completion":
-        first = {"": "", "default": texts["qa"] + "\n\n"}.get(instruction, instruction + "\n\n")
+        first = {"": "", "default": texts["chat"] + "\n\n"}.get(instruction, instruction + "\n\n")
         return prefix + first + shown + "\n\n" + drawn + "Q: " + q + "\nA:"
     text = prefix + texts[mode] + "\n\n" + shown
     if mode == "qa":
@@ -338,7 +338,7 @@ def test_only_completions_take_an_instruction(mode):
 
 def test_the_instruction_default_is_that_of_the_suite(make_suite):
     folder = make_suite({"question": "Pourquoi?"})
-    (folder / "suite.json").write_text('{"instructions": {"qa": "En une ligne."}}')
+    (folder / "suite.json").write_text('{"instructions": {"chat": "En une ligne."}}')
     (task,) = Setting("m", num_examples=0, instruction="default").tasks(Suite.load(folder), 1)
     assert task.prompt.text == "En une ligne.\n\n## Examples\n\nQ: Pourquoi?\nA:"
 

@@ -111,7 +111,7 @@ class Context:
 NUM_EXAMPLES = 20
 
 DEFAULT_INSTRUCTION = "default"
-"""The instruction for mode `completion` that stands for that of mode `qa`."""
+"""The instruction for mode `completion` that stands for that of mode `chat`, as in appendix A of the paper."""
 
 
 class Message(TypedDict):
@@ -224,7 +224,7 @@ def make_tasks(
         others = [sample for sample in samples if sample.question != question.question][:num_examples]
         examples = "\n\n".join(f"Q: {sample.question}\nA: {sample.answer}" for sample in others)
         is_ours = mode != "completion" or instruction == DEFAULT_INSTRUCTION
-        first = instruction if not is_ours else texts.qa if mode in ("completion", "qa") else texts.chat
+        first = instruction if not is_ours else texts.qa if mode == "qa" else texts.chat
         begin = prefix + f"{first}\n\n{texts.examples_heading}\n{examples}".strip()
         drawn = () if context is None else context.drawn(question, trial, seed)
         shown = "\n".join([texts.context_heading, *(f"- {sentence}" for sentence in drawn), "", ""]) if drawn else ""

@@ -82,7 +82,7 @@ class Setting:
     seed: str = ""  # any text; determines the choice of sample answers and the sampling seed
     prefix: str = ""  # text that begins every prompt, with escapes such as `\n`; see `unescaped`
     reasoning: Reasoning = field(default_factory=Reasoning)
-    # text above the examples in mode `completion`; `"default"` for the instruction of mode `qa`
+    # text above the examples in mode `completion`; `"default"` for the instruction of mode `chat`
     instruction: str = ""
     context: Context | None = None  # sentences above the question; see `Context`
     system: str = ""  # system message, or the beginning of the mode's system message
