@@ -68,6 +68,17 @@ def test_the_frequency_filter_removes_once_or_goes_on_until_nothing_is_rare():
     assert [figure["n_removed"] for figure in figures["rounds"]] == [3, 2, 1, 0]
 
 
+@pytest.mark.parametrize("until_stable", [False, True])
+def test_other_sets_are_counted_as_if_all_answers_were_one_set(until_stable):
+    rare, own, others = Frequency(3, 2, until_stable), ONCE_RARE[::2], ONCE_RARE[1::2]
+    _, removed_of_all, of_all = sifted(frequency_stage(rare), *own, *others)
+    _, removed, figures = sifted(frequency_stage(rare, others=lambda: [table(*others)]), *own)
+    assert removed == {row: reason for row, reason in removed_of_all.items() if row < len(own)}
+    assert sifted(frequency_stage(rare), *own)[1] != removed  # counted alone, "abc" is rare from the beginning
+    assert sum(figure["n_removed"] for figure in figures["rounds"]) == len(removed)
+    assert [figure["n_rare"] for figure in figures["rounds"]] == [figure["n_rare"] for figure in of_all["rounds"]]
+
+
 @given(st.lists(st.integers(0, 9), max_size=12), st.integers(0, 9), st.integers(1, 12) | st.sampled_from(KEEP_WORDS))
 def test_the_nearest_lengths_are_those_of_a_plain_sort(lengths, target, keep):
     answers = ["x" * length for length in lengths]

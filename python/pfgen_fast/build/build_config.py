@@ -45,6 +45,7 @@ class Frequency:
     order: int = 0  # order of the n-grams; 0: 5 for characters, 3 for tokens, which are longer
     below: int = 2  # an n-gram that occurs fewer times than this is rare
     until_stable: bool = False  # whether to repeat the filter until no answer contains a rare n-gram
+    among: str = "set"  # answers in which n-grams are counted: those of the set, or of all sets of the `"question"`
 
 
 @dataclass(frozen=True)
@@ -256,7 +257,9 @@ config_table = keyed(
                 "remove": _patterns,
             }
         ),
-        "frequency": keyed({"order": _whole(), "below": _whole(), "until_stable": _TRUTH}),
+        "frequency": keyed(
+            {"order": _whole(), "below": _whole(), "until_stable": _TRUTH, "among": one_of(("set", "question"))}
+        ),
         "length": keyed({"target": _whole(), "keep": _keep}),
         "score": keyed({"target": _whole(1, MAX_LIMIT), "limit": _whole(2, MAX_LIMIT)}),
         "select": keyed(

@@ -156,6 +156,9 @@ class _Build:
         if self._stage in (None, RAW):
             self._gather()
         self._decide()
+        if self._config.frequency.among == "question" and self._stage in (None, "frequency"):
+            for number, branch in enumerate(self._branches):  # the sets of a question count each other's answers
+                self._sift(number, branch, last="filter")
         sifted = (self._sift(number, branch) for number, branch in enumerate(self._branches))
         problems = tuple(problem for problem in sifted if problem)
         is_complete = self._stage is None and not problems
@@ -252,8 +255,8 @@ class _Build:
 
     # Stages
 
-    def _sift(self, number: int, branch: Branch) -> str | None:
-        """Runs the stages of a branch as needed; returns the problem if too few answers are left."""
+    def _sift(self, number: int, branch: Branch, *, last: str | None = None) -> str | None:
+        """Runs the stages of a branch up to a last one as needed; returns the problem if too few answers are left."""
         record = branch.record(RAW)
         if record is None:
             raise _not_done(branch, RAW)
@@ -262,13 +265,19 @@ class _Build:
             others = f" (and {n_other:,} answers to questions outside the config)" if n_other else ""
             raw = f"{n_left:,} raw answer{'' if n_left == 1 else 's'}{others}"
             return self._too_few(branch, raw, "add raw answers, or lower select.size")
-        stages = stages_of(self._config, branch.asked, branch.set_name)
+        beside = [] if self._config.frequency.among == "set" else [*self._branches]
+        beside = [b for b in beside if b is not branch and b.asked is branch.asked and b.record("filter")]
+        stages = stages_of(
+            self._config, branch.asked, branch.set_name, lambda: [other.answers("filter") for other in beside]
+        )
+        last = last or self._stage
         for step, (before, stage) in enumerate(zip(NAMES, stages, strict=False)):
-            if self._stage is not None and NAMES.index(stage.name) > NAMES.index(self._stage):
+            if last is not None and NAMES.index(stage.name) > NAMES.index(last):
                 break
             self._n_done = len(self._branches) + number * len(stages) + step
             self._say(f"{branch.name}: {stage.name}")
-            key = _hash([stage.name, __version__, record["made_from"], stage.parameters])
+            keys = [record["made_from"], *(other.record("filter") for other in beside if stage.name == "frequency")]
+            key = _hash([stage.name, __version__, *keys, stage.parameters])
             was, record = record, branch.record(stage.name)
             is_done = record is not None and record["made_from"] == key
             if self._stage in (None, stage.name):

@@ -53,13 +53,15 @@ class Stage:
     run: Run
 
 
-def stages_of(config: Config, asked: QuestionConfig, set_name: str) -> list[Stage]:
-    """The stages after `raw` for one question and set."""
+def stages_of(
+    config: Config, asked: QuestionConfig, set_name: str, others: Callable[[], list[Any]] = list
+) -> list[Stage]:
+    """The stages after `raw` for one question and set; `others` reads the filtered answers that count beside those."""
     select = replace(config.select, size=asked.size)
     return [
         normalise_stage(config.normalise),
         filter_stage(asked.wrong, asked.required),
-        frequency_stage(config.frequency, asked.tokenizer),
+        frequency_stage(config.frequency, asked.tokenizer, others),
         length_stage(replace(config.length, target=asked.typical), select, asked.tokenizer),
         select_stage(select, f"{config.seed}/{asked.question_id}/{set_name}", asked.tokenizer),
     ]
@@ -97,22 +99,27 @@ def filter_stage(wrong: tuple[str, ...], required: tuple[str, ...]) -> Stage:
     return Stage("filter", "loosen the question's wrong and required patterns", parameters, run)
 
 
-def frequency_stage(rare: Frequency, tokenizer: Tokenizer | None = None) -> Stage:
-    """Stage 3: removes answers that contain a rare n-gram."""
+def frequency_stage(
+    rare: Frequency, tokenizer: Tokenizer | None = None, others: Callable[[], list[Any]] = list
+) -> Stage:
+    """Stage 3: removes answers that contain an n-gram that is rare among these and the other answers."""
     rare = replace(rare, order=rare.order or (5 if tokenizer is None else 3))
 
     def run(answers: Any, threads: int, on_step: OnStep) -> Sifted:
         gone: list[Any] = []
         rounds = []
-        while not gone or (rare.until_stable and len(gone[-1])):
-            sifted = sift_once(answers, threads)
-            answers = sifted.kept
+        n_own, answers = len(answers), arrow().concat_tables([answers, *others()])  # the own ones stay in front
+        sifted = None
+        while sifted is None or (rare.until_stable and len(sifted.removed)):
+            sifted = sift_once(answers, n_own, threads)
+            answers, n_removed = sifted.kept, sifted.figures["n_removed"]
+            n_own -= n_removed
             rounds.append(dict(sifted.figures))
-            gone.append(sifted.removed)
-            on_step(f"round {len(rounds)}: {len(sifted.removed):,} removed")
-        return Sifted(answers, arrow().concat_tables(gone).sort_by("row"), {"rounds": rounds})
+            gone.append(sifted.removed.slice(0, n_removed))
+            on_step(f"round {len(rounds)}: {n_removed:,} removed")
+        return Sifted(answers.slice(0, n_own), arrow().concat_tables(gone).sort_by("row"), {"rounds": rounds})
 
-    def sift_once(answers: Any, threads: int) -> Sifted:
+    def sift_once(answers: Any, n_own: int, threads: int) -> Sifted:
         texts = in_units(answers, tokenizer)
         ngrams = find_rare_ngrams(texts, order=rare.order, below=rare.below, threads=threads)
         first = ngrams.first
@@ -124,7 +131,8 @@ def frequency_stage(rare: Frequency, tokenizer: Tokenizer | None = None) -> Stag
             located = zip(texts, tokenizer.tokens(texts), starts, strict=True)
             return [text[tokens[at].start : tokens[at + rare.order - 1].end] for text, tokens, at in located]
 
-        figures = {"n_rare": ngrams.n_rare, "n_distinct": ngrams.n_distinct, "n_removed": int((first >= 0).sum())}
+        n_removed = int((first[:n_own] >= 0).sum())
+        figures = {"n_rare": ngrams.n_rare, "n_distinct": ngrams.n_distinct, "n_removed": n_removed}
         return _sift(answers, first < 0, reasons, figures)
 
     advice = "add raw answers, lower frequency.order or frequency.below, or leave until_stable out"
