@@ -2,8 +2,10 @@
 
     python tools/published_results.py results.jsonl.xz pfgen-bench/data
 
-Each line of the input is a result.json with the name of its run as `run`. What rankings need stays: settings, figures
-and parts of each run, and the length and parts of each question, with fluency and truthfulness summed over the sets.
+Each line of the input is a result.json with the name of its run as `run`. The results of the yardsticks are in
+`result.json` and `final/result.json` of the suite. What rankings need stays: settings, figures and parts of each run,
+and the length and parts of each question, with fluency and truthfulness summed over the sets. `set_scores` are the
+scores with each reference set alone, over the questions that have the combination of sets that most questions have.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import json
 import lzma
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +32,24 @@ def shortened(result: dict[str, Any]) -> dict[str, Any]:
         name: {"length": question["length"], "scores": summed(question["scores"])}
         for name, question in result["questions"].items()
     }
-    return {**result, "questions": questions}
+    return {**result, "questions": questions, "set_scores": set_scores(result)}
+
+
+def set_scores(result: dict[str, Any]) -> dict[str, Any]:
+    """The number of questions with the sets that most questions have, and the mean score over them with each set."""
+    scores = [question["scores"] for question in result["questions"].values()]
+    combinations = Counter(tuple(sorted(row["fluency"])) for row in scores if len(row["fluency"]) > 1)
+    names = combinations.most_common(1)[0][0]
+    rows = [row for row in scores if set(names) <= row["fluency"].keys()]
+
+    def score(name: str) -> float:
+        parts = (
+            (row["fluency"][name] + row["truthfulness"][name]) * len(row["fluency"]) + row["helpfulness"]
+            for row in rows
+        )
+        return round(sum(parts) / 3 / len(rows), 5)
+
+    return {"questions": len(rows), "scores": {name: score(name) for name in names}}
 
 
 def summed(scores: dict[str, Any]) -> dict[str, Any]:
@@ -59,7 +79,14 @@ def main(path: str, suite: str) -> None:
     """Writes both files."""
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         results = sorted(map(json.loads, lines), key=lambda result: result["run"])
-    rows = (json.dumps(shortened(result), ensure_ascii=False, separators=(",", ":")) + "\n" for result in results)
+    yardsticks = [
+        {**json.loads((Path(suite) / place / "result.json").read_text(encoding="utf-8")), "run": run}
+        for run, place in (("data", "."), ("data/final", "final"))
+    ]
+    rows = (
+        json.dumps(shortened(result), ensure_ascii=False, separators=(",", ":")) + "\n"
+        for result in [*results, *yardsticks]
+    )
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "pb": 0}]
     TABLE.write_bytes(lzma.compress("".join(rows).encode(), filters=filters))
     content = references(results, Suite.load(suite))

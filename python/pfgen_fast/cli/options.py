@@ -116,6 +116,9 @@ _SUITE = (
 _NUMBER: Any = {"parser": number_or_none, "metavar": "NUMBER|none"}
 
 Paths = Annotated[list[str], Argument(..., "Runs: directories, trials files, or globs.", metavar="PATH...")]
+PathsOrTable = Annotated[
+    list[str] | None, Argument(..., "Runs: directories, trials files, or globs.", metavar="[PATH...]")
+]
 SuiteOption = Annotated[
     str | None, Option(..., f"{_SUITE} runs or of the working directory.", "--suite", "-s", metavar="FOLDER")
 ]

@@ -23,7 +23,7 @@ from .checkout import run_name
 from .items.item_table import ItemScores
 from .items.ranking import ModelRanking, rank_models
 from .items.score_tables import is_score_table, item_scores_of_table, read_item_scores
-from .leaderboard import Entry, Leaderboard, entry_of, find_results, rank
+from .leaderboard import Entry, Leaderboard, entry_of, find_results, is_system, rank
 from .run_result import parse_scores
 
 if TYPE_CHECKING:
@@ -40,14 +40,19 @@ _TEXTS = ("run_name", "model", "question_id", "category", "question", "answer")
 _SETTINGS = ("timestamp", "suite_hash", "signature", "config")
 
 
-def published() -> list[Entry]:
-    """The published results, by name: those of pfgen-bench's repository on 9 July 2025."""
-    return [*_read_once(_TABLE)]
+def published(*, models: bool = True, yardsticks: bool = False) -> list[Entry]:
+    """The published results, by name: those of pfgen-bench's repository on 9 July 2025, of models or of yardsticks."""
+    return [entry for entry in _read_once(_TABLE) if (yardsticks if is_system(entry.model) else models)]
 
 
 @cache
 def _read_once(path: Path) -> list[Entry]:
     return read_table(path)
+
+
+def published_set_scores() -> dict[str, Any]:
+    """By run, the published scores with each reference set alone, and the number of questions that have these sets."""
+    return {value["run"]: value["set_scores"] for _, value in _values(_TABLE)}
 
 
 @dataclass(frozen=True)
@@ -155,15 +160,18 @@ def is_result_table(path: Any) -> bool:
 
 def read_table(path: Path) -> list[Entry]:
     """The results of a table."""
-    with reading(path) as file:
-        rows = [
-            _entry(parse_json(line, f"{path}, line {number}"), f"{path}, line {number}")
-            for number, line in numbered_lines(file, str(path))
-            if line.strip()
-        ]
+    rows = [_entry(value, where) for where, value in _values(path)]
     if not rows:
         raise TrialsError(f"{path}: expected lines of JSON, each a result.json with the run's name as 'run'")
     return rows
+
+
+def _values(path: Path) -> Iterator[tuple[str, Any]]:
+    """The places and the decoded values of the lines of a table."""
+    with reading(path) as file:
+        for number, line in numbered_lines(file, str(path)):
+            if line.strip():
+                yield (where := f"{path}, line {number}"), parse_json(line, where)
 
 
 def _entry(value: Any, where: str) -> Entry:

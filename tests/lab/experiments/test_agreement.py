@@ -405,6 +405,14 @@ def test_correlations_of_runs_are_those_of_the_models_in_common(scored, write):
     assert finding.tables[1].to_dicts()[0]["name in the verdicts"] == "Model 0"
 
 
+def test_yardsticks_are_left_out_and_named(scored):
+    models = ("system/ground-truth", *scored.models[1:])
+    values = values_of_runs(replace(scored, models=models))
+    assert values.models == scored.models[1:]
+    assert all(len(column) == 5 for column in values.values.values())
+    assert values.notes == ("left out, because they are yardsticks and not models: system/ground-truth",)
+
+
 def test_the_command_compares_runs_with_every_column_of_every_file(call, varied, tmp_path, write, undrawn):
     judge = write("model,judge\n" + "".join(f"org/model-{n},{9 - n}\n" for n in range(6)), "judge.csv")
     other = write("model,arena\n" + "".join(f"model-{n},{n * n}\n" for n in range(6)), "other.csv")

@@ -64,6 +64,15 @@ def test_means_are_over_questions_of_ratings_that_are_drawn_apart(evaluator, fin
     assert (len(server.requests), len(sent), {temperature for _, temperature in sent}) == (288, 2, {1.0})
 
 
+def test_answers_of_yardsticks_are_not_rated(evaluator, varied, mini):
+    answers = AnswersToJudge(1)
+    scored = read_figures([varied], suite=mini, threads=2, on_batch=answers)
+    models = ("system/ground-truth", *scored.models[1:])
+    with serving(by_length) as server:
+        rated = RatedRuns(dataclasses.replace(scored, models=models), answers.chosen, evaluator(server))
+        assert len(rated.ratings) == 5 * len(mini)
+
+
 @pytest.mark.slow
 def test_another_seed_rates_other_answers(evaluator, find):
     prompts = []

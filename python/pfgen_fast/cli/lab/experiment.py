@@ -32,6 +32,14 @@ class Call:
     threads: options.Threads = None
     quiet: Quiet = False
 
+    def sources(self, paths: list[str] | None, table: str | None) -> list[str]:
+        """The paths of runs, or else the name of a table."""
+        if bool(paths) == bool(table):
+            fail("expected either runs (PATH) or --table published")
+        if table and self.suite is not None:
+            fail(f"--suite: expected runs, not --table {table}")
+        return paths or [str(table)]
+
     def read(self, read: Callable[..., Runs], paths: list[str], **more: object) -> Runs:
         """Reads runs with `score_runs` or `read_figures`, with a progress bar."""
         suite = given_suite(self.suite)
@@ -46,6 +54,12 @@ class Call:
         if not self.quiet:
             print_origin(getattr(runs, "suite", None))
         exit_if_partial(runs.problems)
+
+
+PublishedTable = Annotated[
+    Literal["published"] | None,
+    Option(..., "Use the 522 published runs of pfgen-bench, whose results come with the package, instead of runs."),
+]
 
 
 Cluster = Annotated[
@@ -66,11 +80,13 @@ class ExperimentRelations:
 
       pfgen-fast experiment relations result -o relations
       pfgen-fast experiment relations leaderboard.csv -o relations
+      pfgen-fast experiment relations --table published -o relations
     """
 
-    paths: list[str] = Argument(
-        ..., "Runs, as in the other experiments; or one leaderboard: a .csv file, or 'published'.", metavar="PATH..."
+    paths: list[str] | None = Argument(
+        None, "Runs, as in the other experiments; or one leaderboard: a .csv file.", metavar="[PATH...]"
     )
+    table: PublishedTable = None
     runs: Literal["all", "best", "mean"] = Option("all", "Use all runs of a model, the best run, or their mean.")
     cluster: Cluster = "model"
     seed: options.RandomSeed = 0
@@ -82,11 +98,12 @@ class ExperimentRelations:
         from ...lab.experiments.scored_runs import read_figures, score_runs
 
         runs: RunMeans
-        if len(self.paths) == 1 and (self.paths[0] == "published" or self.paths[0].endswith(".csv")):
-            runs = read_leaderboard(Path(self.paths[0]))
+        paths = self.call.sources(self.paths, self.table)
+        if len(paths) == 1 and (paths[0] == "published" or paths[0].endswith(".csv")):
+            runs = read_leaderboard(Path(paths[0]))
             caution(*runs.problems)
         else:
-            runs = self.call.read(score_runs if self.runs == "all" else read_figures, self.paths)
+            runs = self.call.read(score_runs if self.runs == "all" else read_figures, paths)
         means = runs if self.runs == "all" else runs.one_per_model(self.runs)
         self.call.finish(relations(means, cluster=self.cluster, seed=self.seed), runs)
 
@@ -96,12 +113,14 @@ class ExperimentSets:
 
     Computes the score of each run with each reference set alone, and how these scores correlate.
 
-    Example
+    Examples
 
       pfgen-fast experiment sets result -o sets
+      pfgen-fast experiment sets --table published -o sets
     """
 
-    paths: options.Paths
+    paths: options.PathsOrTable = None
+    table: PublishedTable = None
     chosen: list[str] | None = Option(
         None, "Compare this set. May be repeated. Default: the sets that most questions share.", "--set"
     )
@@ -110,10 +129,14 @@ class ExperimentSets:
 
     def __call__(self) -> None:
         from ...lab.experiments.scored_runs import read_figures
-        from ...lab.experiments.sets import scores_by_set, sets
+        from ...lab.experiments.sets import published_by_set, scores_by_set, sets
 
-        runs = self.call.read(read_figures, self.paths)
-        self.call.finish(sets(scores_by_set(runs, self.chosen), cluster=self.cluster), runs)
+        paths = self.call.sources(self.paths, self.table)
+        if self.table and self.chosen:
+            fail("--set: expected runs; the published table has the scores with its common sets only")
+        runs = None if self.table else self.call.read(read_figures, paths)
+        by_set = published_by_set() if runs is None else scores_by_set(runs, self.chosen)
+        self.call.finish(sets(by_set, cluster=self.cluster), runs or by_set.runs)
 
 
 class ExperimentStability:
@@ -155,11 +178,15 @@ class ExperimentAgreement:
     Examples
 
       pfgen-fast experiment agreement result --verdicts judge.csv -o agreement
+      pfgen-fast experiment agreement --table published --verdicts other-leaderboard.csv -o agreement
       pfgen-fast experiment agreement answers.jsonl --verdicts GPT-4=pairs.jsonl --family family \
         --metric chrf:mean --metric fluency:words,2x,3x -o agreement
     """
 
-    paths: list[str] = Argument(..., "Runs, or tables of answers, of scores and of prompts.", metavar="PATH...")
+    paths: list[str] | None = Argument(
+        None, "Runs, or tables of answers, of scores and of prompts.", metavar="[PATH...]"
+    )
+    table: PublishedTable = None
     verdicts: list[str] = Option(
         ..., "Read verdicts from this table, or from the tables of a glob. May be repeated.", metavar="[NAME=]FILE"
     )
@@ -180,9 +207,9 @@ class ExperimentAgreement:
     call: Call
 
     def __call__(self) -> None:
-        from ...lab.experiments.aligned_verdicts import values_of_runs
+        from ...lab.experiments.aligned_verdicts import values_of_means, values_of_runs
         from ...lab.experiments.metric_agreement import agreement
-        from ...lab.experiments.run_means import families_of
+        from ...lab.experiments.run_means import families_of, read_leaderboard
         from ...lab.experiments.scored_answers import read_metric_values
         from ...lab.experiments.scored_runs import read_figures, score_runs
         from ...lab.experiments.verdict_tables import read_verdicts
@@ -190,11 +217,17 @@ class ExperimentAgreement:
 
         column = "" if self.family in ("model", "organisation") else self.family
         verdicts, families = read_verdicts(self.verdicts, self.column or (), family=column)
-        if not any(map(is_score_table, self.paths)):
+        paths = self.call.sources(self.paths, self.table)
+        if not any(map(is_score_table, paths)):
             for name, is_used in (("--metric", self.metric), ("--references", self.references), ("--family", column)):
                 if is_used:
                     fail(f"{name}: expected tables of answers, not runs")
-            runs = self.call.read(score_runs if any(v.prompts for v in verdicts) else read_figures, self.paths)
+            if self.table:
+                means = read_leaderboard(Path(self.table)).of_models()
+                by_model = values_of_means(means, families_of(means.models, self.family))
+                self.call.finish(agreement(by_model, verdicts), by_model)
+                return
+            runs = self.call.read(score_runs if any(v.prompts for v in verdicts) else read_figures, paths)
             values = values_of_runs(runs, families_of(runs.models, self.family))
             self.call.finish(agreement(values, verdicts), runs)
             return
@@ -202,7 +235,7 @@ class ExperimentAgreement:
             fail("--suite: expected runs, not tables; 'pfgen-fast score' adds columns of scores to a table")
         with counting("families", quiet=self.call.quiet) as count:
             tables = read_metric_values(
-                self.paths,
+                paths,
                 self.metric or (),
                 verdicts,
                 family=self.family,

@@ -42,7 +42,7 @@ class Leaderboard:
       pfgen-fast leaderboard result
       pfgen-fast leaderboard result --update README.md
       pfgen-fast leaderboard result --format csv -o leaderboard.csv
-      pfgen-fast leaderboard result/our --published
+      pfgen-fast leaderboard result/our --published --yardsticks
       pfgen-fast leaderboard scores.csv --metric accuracy --by-subject
     """
 
@@ -56,6 +56,9 @@ class Leaderboard:
     )
     published: bool = Option(
         False, "Runs: add the 522 published results of pfgen-bench; needs no other run.", for_input="runs"
+    )
+    yardsticks: bool = Option(
+        False, "Runs: add the published human answers and reference answers of pfgen-bench.", for_input="runs"
     )
     suite: options.SuiteOfRuns = None
     metric: options.MetricOfTable = None
@@ -79,7 +82,7 @@ class Leaderboard:
     def __call__(self) -> None:
         from ...runs.result_tables import are_score_tables
 
-        if not self.paths and not self.published:
+        if not (self.paths or self.published or self.yardsticks):
             fail("no runs: name directories with results, or take the published results (--published)")
         if self.update_file and (self.as_json or self.format in ("text", "csv") or self.output):
             fail("--update writes Markdown into the named file: leave out --output, --json and other formats")
@@ -121,7 +124,7 @@ class Leaderboard:
         entries = library.rank(
             library.find_results(self.paths or ()),
             on_problem=problems.append,
-            others=published() if self.published else (),
+            others=published(models=self.published, yardsticks=self.yardsticks),
         )
         warn(*map(str, problems))
         mixed = library.mixed_suites(entry.result for entry in entries)

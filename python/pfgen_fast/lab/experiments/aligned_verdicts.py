@@ -11,6 +11,8 @@ import numpy as np
 from ...base.arrays import Floats, Ints
 from ...base.errors import ExperimentError
 from ...base.untrusted_text import counted, few_names
+from ...runs.leaderboard import is_system
+from .run_means import RunMeans
 from .scored_runs import RunFigures, ScoredRuns
 from .verdict_tables import Verdicts, match_names
 
@@ -39,7 +41,7 @@ class MetricValues:
 
 
 def values_of_runs(runs: RunFigures, families: Sequence[str] = (), lengths: Floats | None = None) -> MetricValues:
-    """The scores of runs; without `lengths`, of runs of which no answers are scored, answers have the mean length."""
+    """The scores of runs of models; without `lengths`, answers of runs that are not scored have the mean length."""
     if lengths is None:
         lengths = np.repeat(runs.means[LENGTH][:, np.newaxis], len(runs.suite), axis=1)
         if isinstance(runs, ScoredRuns):
@@ -49,16 +51,28 @@ def values_of_runs(runs: RunFigures, families: Sequence[str] = (), lengths: Floa
             )
             with np.errstate(invalid="ignore"):
                 lengths = sums / counts
+    rows = [row for row, model in enumerate(runs.models) if not is_system(model)]
+    yardsticks = sorted(set(runs.models) - {runs.models[row] for row in rows})
+    names, models, families = (
+        tuple(column[row] for row in rows) for column in (runs.names, runs.models, families or runs.models)
+    )
     return MetricValues(
-        names=runs.names,
-        models=runs.models,
-        families=tuple(families or runs.models),
+        names=names,
+        models=models,
+        families=families,
         prompts=tuple(question.question_id for question in runs.suite),
         categories=tuple(question.category for question in runs.suite),
-        values={LENGTH: lengths, **runs.question_scores},
+        values={name: values[rows] for name, values in {LENGTH: lengths, **runs.question_scores}.items()},
         problems=runs.problems,
         aliases={question.question: question.question_id for question in runs.suite},
+        notes=(f"left out, because they are yardsticks and not models: {', '.join(yardsticks)}",) if yardsticks else (),
     )
+
+
+def values_of_means(runs: RunMeans, families: Sequence[str]) -> MetricValues:
+    """The mean scores of runs, as those of a single prompt: for verdicts on models."""
+    values = {name: column[:, np.newaxis] for name, column in runs.means.items()}
+    return MetricValues(runs.names, runs.models, tuple(families), ("all",), ("",), values, runs.problems)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...base.errors import EngineError, ExperimentError
 from ...base.untrusted_text import utf8
+from ...runs.leaderboard import is_system
 from ...suite.suite import Suite
 from ..evaluators.evaluator import Item, text_column
 from ..evaluators.judge_evaluator import JudgeEvaluator, RatingTemplate
@@ -76,6 +77,7 @@ class RatedRuns:
     """Runs with the ratings of their answers, of which some may be missing."""
 
     def __init__(self, scored: RunFigures, answers: Sequence[AnswerToRate], evaluator: JudgeEvaluator) -> None:
+        answers = [answer for answer in answers if not is_system(scored.models[answer.run])]  # without yardsticks
         self._scored, self._answers, self._evaluator = scored, answers, evaluator
         texts = text_column([answer.text for answer in answers])
         self.ratings = evaluator.asked(_items(scored.suite, answers, evaluator), texts)

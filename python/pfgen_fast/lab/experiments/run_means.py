@@ -143,7 +143,7 @@ def read_leaderboard(path: Path) -> RunMeans:
     number are left out and named.
     """
     is_published = str(path) == PUBLISHED
-    text = rank([], others=published()).to_csv() if is_published else None
+    text = rank([], others=published(yardsticks=True)).to_csv() if is_published else None
     header, rows = _rows(read_text(path, error=ExperimentError, limit=_MAX_BYTES) if text is None else text, path)
     sets = [name.removeprefix("fluency_") for name in header if name.startswith("fluency_")]
     columns = (*_NEEDED[2:], *(f"{metric}_{name}" for metric in _BY_SET for name in sets))

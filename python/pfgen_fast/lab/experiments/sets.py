@@ -6,19 +6,22 @@ import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from ...base.arrays import Floats
 from ...base.errors import ExperimentError
+from ...runs.result_tables import PUBLISHED, published_set_scores
 from ...suite.suite import Suite
 from ..chart_data import Matrix, Scatter
 from ..finding import Finding, Picture, correlation_table, finding_table, with_interval
 from ..statistics.correlation import Correlation, check_columns, coefficient, correlate
-from .run_means import Cluster, RunMeans, clusters_of
+from .run_means import Cluster, RunMeans, clusters_of, read_leaderboard
 from .scored_runs import RunFigures
 
 _VERY_ALIKE = 0.999
+_NEARLY_ALL = 1.98  # an interval that is wider than this says nothing
 _WITH = "score with {} alone"
 
 
@@ -53,8 +56,21 @@ def scores_by_set(figures: RunFigures, wanted: Sequence[str] | None = None) -> S
         fluency, truthfulness = (figures.set_scores[part][name][:, columns] for part in ("fluency", "truthfulness"))
         scores[_WITH.format(name)] = ((fluency + truthfulness + helpfulness) / 3).mean(axis=1)
     runs = RunMeans(figures.names, figures.models, {**figures.means, **scores}, figures.problems)
-    questions = f"the {len(columns)} questions that have the sets {', '.join(sets)}"
-    return ScoresBySet(runs.of_models(), sets, questions)
+    return ScoresBySet(runs.of_models(), sets, _described(len(columns), sets))
+
+
+def published_by_set() -> ScoresBySet:
+    """The scores of the published runs with each set alone, from the table in the package."""
+    runs, figures = read_leaderboard(Path(PUBLISHED)).of_models(), published_set_scores()
+    rows = [figures[name] for name in runs.names]
+    sets = tuple(rows[0]["scores"])
+    scores = {_WITH.format(name): np.array([row["scores"][name] for row in rows]) for name in sets}
+    runs = RunMeans(runs.names, runs.models, {**runs.means, **scores}, runs.problems)
+    return ScoresBySet(runs, sets, _described(rows[0]["questions"], sets))
+
+
+def _described(n_questions: int, sets: Sequence[str]) -> str:
+    return f"the {n_questions} questions that have the sets {', '.join(sets)}"
 
 
 def _chosen_sets(suite: Suite, wanted: Sequence[str] | None) -> tuple[str, ...]:
@@ -78,9 +94,16 @@ def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
     runs, scores = by_set.runs, by_set.scores
     check_columns({f"the score with set {name}": column for name, column in scores.items()}, "runs")
     clusters = clusters_of(runs.models, cluster)
-    pairs = {
-        (a, b): correlate(scores[a], scores[b], clusters=clusters.numbers) for a, b in itertools.combinations(scores, 2)
-    }
+    pairs, blank = {}, []
+    for a, b in itertools.combinations(scores, 2):
+        pairs[a, b] = correlate(scores[a], scores[b], clusters=clusters.numbers)
+        for name, r in pairs[a, b].items():
+            if r.low is not None and r.high is not None and r.high - r.low > _NEARLY_ALL:
+                pairs[a, b][name] = Correlation(r.value)
+                blank.append(
+                    f"no interval of {name} for {a} and {b}: it would be -1 to 1, because a single one of the "
+                    f"{clusters.n} {clusters.what('runs')} decides the correlation; add runs"
+                )
     rows = [((*pair, len(runs.names), clusters.n), by_name) for pair, by_name in pairs.items()]
     panels = (
         runs.points(
@@ -109,7 +132,7 @@ def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
             Picture("pairs", of_panels, Scatter(tuple(panels))),
             Picture("matrix", "Pearson's correlations between sets", Matrix(names, names, matrix, "Pearson", lowest)),
         ),
-        (*runs.problems, *clusters.warnings("runs")),
+        (*runs.problems, *clusters.warnings("runs"), *blank),
         question="Does it matter which set of reference answers a run is scored with?",
         runs=runs.names,
     )
