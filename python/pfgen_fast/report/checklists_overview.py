@@ -314,7 +314,8 @@ def plots_of(scores: ChecklistScores) -> list[dict[str, Any]]:
 
 
 def _plot(title: str, x: str, y: str, series: Sequence[Mapping[str, Any]], **of_x: Any) -> dict[str, Any]:
-    return {"title": title, "x": {"title": x, **of_x}, "y": {"title": y}, "series": series}
+    of_y = {"title": y, "digits": _DIGITS if y in ("score", "average") else 0}
+    return {"title": title, "x": {"title": x, **of_x}, "y": of_y, "series": series}
 
 
 def _series(number: int, points: Sequence[tuple[float, float | None]], **look: Any) -> dict[str, Any]:

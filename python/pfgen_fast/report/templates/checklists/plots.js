@@ -7,7 +7,7 @@ function drawPlot(element, shown) {
     ...(line.hasBand ? { color: "var(--quiet)", character: "■" } : { character: LOOKS[look % LOOKS.length].character, ...lineLook(look), hasNames: !line.dash }), ...line, dash: line.dash,
     points: points.map(([across, up, low, high]) => ({
       x: across, y: up, low, high, name: nameOf(line), opens: line.hasBand ? undefined : { run: line.run, question: null, sample: null },
-      text: [nameOf(line), ...(line.hasBand ? [] : [`${y.title} ${figure(up, up % 1 && Math.abs(up) < 300 ? overview.digits : 0)}`, x.names?.[across] ?? `${x.title}: ${counted(across)}`])],
+      text: [nameOf(line), ...(line.hasBand ? [] : [`${y.title} ${figure(up, y.digits)}`, x.names?.[across] ?? `${x.title}: ${counted(across)}`])],
     })),
   }));
   element.previousElementSibling.replaceChildren(...lines.filter(({ hasNames }) => !hasNames).map((line) => symbolItem(line, nameOf(line))));
