@@ -95,7 +95,7 @@ def test_the_cards_of_the_start_page_have_the_headlines_of_the_pages(bundle):
         title = re.search("<h1[^>]*>(.*?)</h1>", pages[address], re.DOTALL)[1]
         assert unescape(headline) == unescape(re.sub(r"<(?!/?b>)[^>]*>", "", title))
     assert ("experiments/trial.html", "&lt;b&gt;Yes&lt;/b&gt; &amp; no.") in cards
-    assert "0 of 2 annotators finished all items; 1 of 8 items are decided." in pages["index.html"]
+    assert "0 of 2 annotators finished all items; 1 of 10 items are decided." in pages["index.html"]
 
 
 def test_pages_of_others_are_left_out_by_name_and_links_are_not_followed(bundle):
