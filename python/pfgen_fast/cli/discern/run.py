@@ -46,20 +46,22 @@ class Evaluators:
         """Opens an evaluator; asks nothing yet."""
         from ...lab.evaluators.evaluator import open_evaluator
 
-        kind = name.partition(":")[0]
+        kind, _, own = name.partition(":")
+        model = own if kind == "judge" and own else self.model
         options: dict[str, Any] = {"cache": folder / _CACHES[kind]} if kind in _CACHES else {}
         if kind == "ngram":
             options = {"suite": source.loaded_suite, "shape": self.shape, "threads": source.threads}
         elif kind in ("judge", "checklists"):
-            if self.model is None and not asking.dry_run:
+            if model is None and not asking.dry_run:
                 fail("--model is missing: expected the judge's name on the server")
             options |= asking.opening(self.temperature)
-            options["model"] = self.model or "judge"  # the estimate does not depend on the name
+            options["model"] = model or "judge"  # the estimate does not depend on the name
             numbers = {"n_ratings": self.ratings, "max_tokens": self.max_tokens}
             options |= {key: number for key, number in numbers.items() if number is not None}
             options["temperature"] = number_of(self.temperature)
             if kind == "judge":
-                options |= {"criteria": self.criteria, "tasks": source.collection.tasks}
+                options |= {"criteria": self.criteria, "tasks": source.collection.tasks, "name": own or kind}
+                name = kind
             else:
                 options["category"] = self.category
         elif kind in ("python", "command", "table"):
@@ -87,7 +89,7 @@ class DiscernRun:
 
     evaluator: list[str] = Option(
         ...,
-        "Test an evaluator: ngram, metrics (BLEU, chrF, ROUGE-L), judge, checklists:SUITE, "
+        "Test an evaluator: ngram, metrics (BLEU, chrF, ROUGE-L), judge[:MODEL], checklists:SUITE, "
         "python:MODULE:FUNCTION, 'command:PROGRAM ...' or table:FILE. Repeat to compare several.",
         "-e",
     )

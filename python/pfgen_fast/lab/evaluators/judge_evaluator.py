@@ -139,8 +139,7 @@ class JudgeEvaluator(AskingEvaluator):
     connect: Connect | None = None
     spending: Spending = field(default_factory=Spending)
     is_partial: bool = False
-
-    name = "judge"
+    name: str = "judge"
 
     def __post_init__(self) -> None:
         check_n_ratings(self.n_ratings)
@@ -208,6 +207,7 @@ def open_judge(
     spending: Spending | None = None,
     cache: Path = Path("judge-ratings.jsonl"),
     partial: bool = False,
+    name: str = "judge",
 ) -> JudgeEvaluator:
     """Opens a judge that rates by criteria, without sending a request."""
     temperature = usual_temperature(n_ratings) if temperature is None else temperature
@@ -220,4 +220,5 @@ def open_judge(
         connect=None if server is None else server.engine,
         spending=spending or Spending(),
         is_partial=partial,
+        name=name,
     )
