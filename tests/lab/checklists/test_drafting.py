@@ -85,7 +85,8 @@ def test_own_prompts_are_used_and_useless_replies_stop_no_other_category(call: A
     more = {"id": "U", "area": "letters", "category": "useless", "instruction": "Write."}
     with (folder / "tasks.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(more) + "\n")
-    (folder / "propose.txt").write_text("{category}: {tasks}", encoding="utf-8")
+    (folder / "prompts").mkdir()
+    (folder / "prompts/propose.txt").write_text("{category}: {tasks}", encoding="utf-8")
 
     def reply(request: Request) -> Reply:
         prompt = request.body["messages"][-1]["content"]
@@ -94,7 +95,7 @@ def test_own_prompts_are_used_and_useless_replies_stop_no_other_category(call: A
         return as_judge(json.dumps(PROPOSED[2:4])) if prompt.startswith("thanks: ") else as_judge("[[1]]")
 
     with serving(reply) as server:
-        options = ("--base-url", server.base_url, "--prompts", str(folder))
+        options = ("--base-url", server.base_url)
         code, printed, err = call(*command(folder, *options))
     assert code == 3
     assert "letters/thanks: 4 questions, 2 after merging, 2 kept; votes of 0" in printed  # [[1]] is no vote

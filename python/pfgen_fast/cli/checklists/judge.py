@@ -176,7 +176,8 @@ class ChecklistsDraft:
     SUITE is a directory with suite.json and tasks.jsonl. As in Appendix E of HelloBench's paper, experts propose
     questions about tasks of a category, similar questions merge, and of those that voters choose, 4 to 6 stay. They go
     to checklists.json, and all with their votes to draft.json. Replies are stored (draft-replies.jsonl): after an
-    interruption, the same command continues. To draft a checklist again, remove it from checklists.json.
+    interruption, the same command continues. To draft a checklist again, remove it from checklists.json. The directory
+    may have its own prompts: prompts/propose.txt, merge.txt, vote.txt.
 
     Examples
 
@@ -188,7 +189,6 @@ class ChecklistsDraft:
     model: str = Option(..., "Name the model on its server.", "-m")
     experts: int = Option(5, "Ask for this many lists of proposals.", min=1)
     voters: int = Option(10, "Ask for this many votes.", min=1)
-    prompts: Path | None = Option(None, "Take propose.txt, merge.txt or vote.txt from here, not ours.", **FOLDER)
     max_tokens: int = Option(4096, "Limit the tokens of a reply.", min=1)
     asking: PatientServer
     quiet: Quiet = False
@@ -201,7 +201,7 @@ class ChecklistsDraft:
 
         asking, server, spending = self.asking, self.asking.server, self.asking.spending
         judge = Judge(self.model, 1.0, self.max_tokens, asking.request_options())
-        drafting = Drafting(self.suite, judge, prompts=self.prompts, offline=asking.offline)
+        drafting = Drafting(self.suite, judge, offline=asking.offline)
         with Watch("replies", quiet=self.quiet) as watch:
             counts: Any = {"spending": spending, "on_progress": watch.count, "events": watch.events}
 

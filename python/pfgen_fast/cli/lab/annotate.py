@@ -100,10 +100,16 @@ class Annotate:
             raise AnnotationError("--question: expected with --ask instructions")
         if self.suite is None or (not self.runs and asks != ["instructions"]):
             raise AnnotationError("expected a checklist suite and at least one run, such as: annotate essays-en runs")
+        from ...lab.checklists import people_items as items
         from ...lab.checklists.checklist_runs import open_runs
         from ...lab.checklists.checklist_suite import ChecklistSuite
-        from ...lab.checklists.people_items import asked_of, items_of
 
         suite = ChecklistSuite.load(self.suite)
         runs = open_runs(self.runs or ())
-        return asked_of(suite, asks), items_of(asks, suite, runs, reference=self.reference, question=self.question)
+        make = {
+            "instructions": lambda: items.instruction_items(suite, self.question),
+            "marks": lambda: items.mark_items(suite, runs),
+            "pairs": lambda: items.pair_items(suite, runs, reference=self.reference),
+            "judgements": lambda: items.judgement_items(suite, runs),
+        }
+        return items.asked_of(suite, asks), [item for ask in asks for item in make[ask]()]

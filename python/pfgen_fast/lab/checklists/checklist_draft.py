@@ -21,16 +21,15 @@ from ...generation.prompts import sampling_seed
 from ..judging.judge_asking import Tries, open_tries
 from ..judging.judge_requests import Judge, JudgeRequest, Template
 from ..judging.reply_store import ReplyStore
-from ..words import first_words
 from . import suite_files as files
 from .line_files import checked_objects, data_file, json_file
 from .parse_reply import value_of_reply
 
 PLACES = {"propose": ("area", "category", "tasks"), "merge": ("questions",), "vote": ("most", "questions")}
-"""The prompts (files such as propose.txt) with their placeholders; the last one is needed."""
+"""The prompts (ours, or propose.txt and so on in the suite's `prompts`) with placeholders; the last one is needed."""
 
 _FEWEST, _MOST = 4, 6  # questions of a checklist
-_N_TASKS, _N_WORDS = 5, 500  # shown to an expert
+_N_TASKS, _N_CODE_POINTS = 5, 3000  # shown to an expert
 
 Check = Callable[[Any], Any]
 Ask = Callable[[Sequence[Tries]], str | None]
@@ -79,19 +78,15 @@ class Step(Tries):
 
 
 class Drafting:
-    """Drafts the checklists of the categories that have none in a directory with suite.json and tasks.jsonl.
+    """Drafts the checklists of the categories that have none in a directory with suite.json and tasks.jsonl."""
 
-    `prompts` is a directory with propose.txt, merge.txt or vote.txt, which replace the packaged prompts.
-    """
-
-    def __init__(self, folder: Path, judge: Judge, *, prompts: Path | None = None, offline: bool = False) -> None:
+    def __init__(self, folder: Path, judge: Judge, *, offline: bool = False) -> None:
         self.folder, self._judge = folder, judge
-        settings, tasks = json_file(folder / files.SETTINGS_FILE, files.settings_of), data_file(folder, "tasks")
+        language = json_file(folder / files.SETTINGS_FILE, files.settings_of)["language"]
+        path, tasks = folder / files.CHECKLISTS_FILE, data_file(folder, "tasks")
         if tasks is None:
             raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed")
-        path = folder / files.CHECKLISTS_FILE
         self._known = json_file(path, files.by_category(files.questions_of)) if path.exists() else {}
-        self._counter: Any = "characters" if settings["words"] == "characters" else "regex"
         self._tasks: files.Categories[list[str]] = {}  # instructions
         for _, task in checked_objects(tasks, files.task_of):
             if task.instruction and task.place not in self._known:
@@ -100,8 +95,8 @@ class Drafting:
             raise ChecklistError(f"{tasks}: no task without a checklist; remove a checklist to draft it again")
         self._templates: dict[str, Template] = {}
         for name, places in PLACES.items():
-            own = prompts and prompts / f"{name}.txt"
-            file = own if own and own.exists() else files.prompt_folder(settings["language"]) / f"{name}.txt"
+            own, ours = (place / f"{name}.txt" for place in (folder / "prompts", files.prompt_folder(language)))
+            file = own if own.exists() else ours
             self._templates[name] = Template.read(file, placeholders=places, needed=places[-1:])
         self._replies = ReplyStore(folder / "draft-replies.jsonl", must_exist=offline)
 
@@ -146,7 +141,7 @@ class Drafting:
         """The request for questions; each expert sees other tasks of the category."""
         name, tasks = f"expert {number} on {files.shown_category(key)}", self._tasks[key]
         chosen = random.Random(name).sample(tasks, min(_N_TASKS, len(tasks)))
-        shown = _numbered(first_words(task, _N_WORDS, self._counter) for task in chosen)
+        shown = _numbered(task[:_N_CODE_POINTS] for task in chosen)
         return self._step("propose", name, files.questions_of, area=key[0], category=key[1], tasks=shown)
 
     def _merge(self, key: tuple[str, str], texts: Sequence[str]) -> Step:

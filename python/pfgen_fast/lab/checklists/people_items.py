@@ -6,7 +6,7 @@ Items are about tasks without a wanted length whose whole instruction the suite 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -28,32 +28,13 @@ _QUESTIONS: Mapping[str, str] = {
 """What is asked about instructions by default, by the language of the suite."""
 
 
-def items_of(
-    asks: Iterable[str],
-    suite: ChecklistSuite,
-    runs: Sequence[Run],
-    *,
-    reference: str | None = None,
-    question: str | None = None,
-) -> list[SheetItem]:
-    """The items of several kinds, in order: `instructions`, `marks`, `pairs` or `judgements`."""
-    make: dict[str, Callable[[], list[SheetItem]]] = {
-        "instructions": lambda: instruction_items(suite, question),
-        "marks": lambda: mark_items(suite, runs),
-        "pairs": lambda: pair_items(suite, runs, reference=reference),
-        "judgements": lambda: judgement_items(suite, runs),
-    }
-    return [item for ask in asks for item in make[ask]()]
-
-
 def instruction_items(suite: ChecklistSuite, question: str | None = None) -> list[SheetItem]:
     """An item for each task: a question about its instruction, which is shown alone."""
-    asked = question or _QUESTIONS.get(suite.language, _QUESTIONS["en"])
+    alone = {"reference": None, "question": question or _QUESTIONS.get(suite.language, _QUESTIONS["en"])}
     return [
-        SheetItem("instruction", _key("instruction", task, asked), content, task.place, ())
+        SheetItem("instruction", f"instruction {task.id}", {**_content("instruction", task), **alone}, task.place, ())
         for task in suite.tasks
         if task.length is None and task.is_whole
-        for content in [{**_content("instruction", task), "reference": None, "question": asked}]
     ]
 
 
