@@ -118,7 +118,7 @@ class Judge:
     Example:
         >>> request = Judge("org/judge").request("Is ice lighter than water?", seed=1, name="question 1")
         >>> request.prompt.messages, request.key[:8]
-        (({'role': 'user', 'content': 'Is ice lighter than water?'},), '2fe78060')
+        (({'role': 'user', 'content': 'Is ice lighter than water?'},), '65837f3d')
     """
 
     model: str  # name on the server
