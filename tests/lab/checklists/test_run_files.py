@@ -269,7 +269,7 @@ def test_a_list_of_lengths_makes_a_variant_of_each_task_that_has_none_of_that_le
         ("heron", "500"): "Tell a tale.\n1. Write at least 500 words.\n2. Rhyme.",
     }
     assert suite.by_key["heron", "500"].wanted_words == 500
-    japanese = suite_with(tmp_path / "ja", language="ja", lengths={"words": [900]})
+    japanese = suite_with(tmp_path / "ja", language="ja", lengths=[900])
     assert japanese.by_key["thanks-1", "900"].instruction.endswith("kite.\n\n900字以上で書くこと。")
 
 

@@ -82,6 +82,7 @@ def test_what_a_metric_says_beyond_length_is_a_partial_correlation_of_ranks():
     expected = (xy - xz * yz) / np.sqrt((1 - xz**2) * (1 - yz**2))
     assert row_of(finding, metric="metric", prompts="all")["Spearman given length"] == pytest.approx(expected)
     assert row_of(finding, metric="length", prompts="all")["Spearman given length"] is None
+    assert "it changes with the runs given" in finding.paragraph
 
 
 def test_pairs_are_of_one_prompt_and_ties_count_half():

@@ -292,6 +292,7 @@ class LengthTests:
 
 
 def _length_tests(value: Any, language: str) -> LengthTests:
+    value = {"words": value} if isinstance(value, list) else value
     default = _REQUIREMENTS.get(language.partition("-")[0].lower(), "")
     words = member(value, "words", lambda words: items(words, number_from_one))
     requirement = member(value, "requirement", whole_text, default)
