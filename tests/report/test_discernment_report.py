@@ -20,7 +20,7 @@ from pfgen_fast.report.pages import source
 from report.discernments import METRICS, N_ITEMS, a_discernment, a_plan, picture_of
 
 UNDEFINED = {"d", "noticed", "mean_drop", "ceiling_d", "reverse_d", "rank_biserial"}
-FIGURES = {"verdicts", "perturbations", "summary", "profile", "cells", "work", "examples"}
+FIGURES = {"verdicts", "perturbations", "summary", "profile", "cells", "lengths", "work", "examples"}
 PICTURES = {"lightest", "heat", "curves"}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from makers import terminal
-from makers.documented import DOCS, blocks
+from makers.documented import DOCS, Block, blocks
 from makers.fault_server import answering, serving
 from makers.pages import leave_out_drawing
 from makers.tested_evaluators import damaged
@@ -85,7 +85,8 @@ def _stand_ins(tmp_path, monkeypatch):
 def printed_by(*, asks_a_server, address=""):
     """What the commands of the page print that ask a server, or that ask none."""
     printed = ""
-    for block in blocks(PAGE):
+    in_tables = re.findall(r"`(pfgen-fast .+?)`", PAGE.read_text(encoding="utf-8"))
+    for block in (*(Block(PAGE, 0, "sh", command, "") for command in in_tables), *blocks(PAGE)):
         code = block.code.replace("http://localhost:8000/v1", address)
         if block.language == "toml":
             Path("frame.toml").write_text(code, encoding="utf-8")
@@ -118,6 +119,7 @@ def test_each_data_set_is_read_in_its_layout_and_needs_the_requests_of_the_paper
     assert numbers_before("damaged texts", printed) == [N_ITEMS * n for n in models]
     assert (sum(map(len, plans)), sum(len(plan) * n for plan, n in zip(plans, n_metrics, strict=True))) == (59, 163)
     assert [(row["metric"], row["weight"]) for row in rows_of("weights.csv")] == [("a", "0.2"), ("b", "0.8")]
+    assert re.search(rf"^summarization +{N_ITEMS} +\d+\.\d +\d+\.\d +9\.0 ", printed, re.MULTILINE)  # mean lengths
     text = PAGE.read_text(encoding="utf-8")
     for row, plan, n, by_model in zip(facts, plans, n_metrics, models, strict=True):
         of_100 = rf"^\| {row['dataset']} \|.*\| {500 * (1 + len(plan)) * n:,}, {100 * by_model:,} \|$"
@@ -135,4 +137,5 @@ def test_judges_stand_side_by_side_and_ready_made_damage_and_a_bare_frame_are_re
     ready = rows_of("published/discernment-perturbations.csv")
     assert {(row["degree"], row["method"]) for row in ready} == {("minor", "given"), ("major", "given")}
     assert {row["n_items"] for row in ready} == {str(N_ITEMS)}
+    assert len(Path("damaged.jsonl").read_text(encoding="utf-8").splitlines()) == N_ITEMS * (1 + 12)
     assert {row["n_missing"] for row in rows_of("bare/discernment-cells.csv")} == {"0"}
