@@ -58,9 +58,10 @@ class Draft:
 class Step(Tries):
     """A request whose reply is a JSON list, which a check converts to a value; None without a usable reply."""
 
-    def __init__(self, replies: ReplyStore, judge: Judge, name: str, content: str, check: Check) -> None:
-        super().__init__(replies, n_tries=3)
-        self._judge, self._name, self._content, self._check = judge, name, content, check
+    def __init__(self, drafting: Drafting, prompt: str, name: str, check: Check, **values: str) -> None:
+        super().__init__(drafting.replies, n_tries=3)
+        self._judge, self._name, self._check = drafting.judge, name, check
+        self._content = drafting.templates[prompt].fill(**values)
         self.value: Any = None
 
     def request_of_try(self, number: int) -> JudgeRequest:
@@ -81,7 +82,7 @@ class Drafting:
     """Drafts the checklists of the categories that have none in a directory with suite.json and tasks.jsonl."""
 
     def __init__(self, folder: Path, judge: Judge, *, offline: bool = False) -> None:
-        self.folder, self._judge = folder, judge
+        self.folder, self.judge = folder, judge
         language = json_file(folder / files.SETTINGS_FILE, files.settings_of)["language"]
         path, tasks = folder / files.CHECKLISTS_FILE, data_file(folder, "tasks")
         if tasks is None:
@@ -93,12 +94,12 @@ class Drafting:
                 self._tasks.setdefault(task.place, []).append(task.instruction)
         if not self._tasks:
             raise ChecklistError(f"{tasks}: no task without a checklist; remove a checklist to draft it again")
-        self._templates: dict[str, Template] = {}
+        self.templates: dict[str, Template] = {}
         for name, places in PLACES.items():
             own, ours = (place / f"{name}.txt" for place in (folder / "prompts", files.prompt_folder(language)))
             file = own if own.exists() else ours
-            self._templates[name] = Template.read(file, placeholders=places, needed=places[-1:])
-        self._replies = ReplyStore(folder / "draft-replies.jsonl", must_exist=offline)
+            self.templates[name] = Template.read(file, placeholders=places, needed=places[-1:])
+        self.replies = ReplyStore(folder / "draft-replies.jsonl", must_exist=offline)
 
     def draft(self, ask: Ask, n_experts: int, n_voters: int) -> files.Categories[Draft]:
         """Asks step by step, and writes checklists.json, and draft.json with all questions and votes.
@@ -134,7 +135,7 @@ class Drafting:
         every = [step for listed in steps.values() for step in listed]
         problem = ask(every)
         if n_open := len(open_tries(every)):
-            raise UnfinishedDraft(problem or f"{self._replies.path}: {counted(n_open, 'reply')} missing")
+            raise UnfinishedDraft(problem or f"{self.replies.path}: {counted(n_open, 'reply')} missing")
         return {key: [step.value for step in listed if step.value is not None] for key, listed in steps.items()}
 
     def _expert(self, key: tuple[str, str], number: int) -> Step:
@@ -142,12 +143,12 @@ class Drafting:
         name, tasks = f"expert {number} on {files.shown_category(key)}", self._tasks[key]
         chosen = random.Random(name).sample(tasks, min(_N_TASKS, len(tasks)))
         shown = _numbered(task[:_N_CODE_POINTS] for task in chosen)
-        return self._step("propose", name, files.questions_of, area=key[0], category=key[1], tasks=shown)
+        return Step(self, "propose", name, files.questions_of, area=key[0], category=key[1], tasks=shown)
 
     def _merge(self, key: tuple[str, str], texts: Sequence[str]) -> Step:
         """The request for groups of equal questions."""
         check, name = _numbers(len(texts), len(texts)), f"merging of {files.shown_category(key)}"
-        return self._step("merge", name, lambda groups: items(groups, check), questions=_numbered(texts))
+        return Step(self, "merge", name, lambda groups: items(groups, check), questions=_numbered(texts))
 
     def _vote(self, key: tuple[str, str], texts: Sequence[str], number: int) -> Step:
         """The request for a vote; each voter sees another order, because places in a list attract votes."""
@@ -157,10 +158,7 @@ class Drafting:
         def chosen(value: Any) -> list[str]:
             return [shown[number - 1] for number in check(value)]
 
-        return self._step("vote", name, chosen, most=str(_MOST), questions=_numbered(shown))
-
-    def _step(self, prompt: str, name: str, check: Check, **values: str) -> Step:
-        return Step(self._replies, self._judge, name, self._templates[prompt].fill(**values), check)
+        return Step(self, "vote", name, chosen, most=str(_MOST), questions=_numbered(shown))
 
 
 def _numbered(texts: Iterable[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -77,17 +76,14 @@ def reasonable_finding(
     )
 
 
-def _unit(opinion: Opinion) -> tuple[Any, ...]:
-    return opinion.subject, opinion.question, opinion.id, opinion.length
-
-
 def _agreement(opinions: Sequence[Opinion]) -> tuple[list[tuple[Cell, ...]], str]:
     """The agreement of each two annotators, and that of all in a sentence."""
     names = sorted({opinion.annotator for opinion in opinions})
-    units = {key: number for number, key in enumerate(dict.fromkeys(_unit(o) for o in opinions))}
+    keys = [(opinion.subject, opinion.question, opinion.id, opinion.length) for opinion in opinions]
+    units = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     values = np.full((len(names), len(units)), np.nan)
-    for opinion in opinions:
-        values[names.index(opinion.annotator), units[_unit(opinion)]] = opinion.is_reasonable
+    for opinion, key in zip(opinions, keys, strict=True):
+        values[names.index(opinion.annotator), units[key]] = opinion.is_reasonable
     rows: list[tuple[Cell, ...]] = []
     for i, j in combinations(range(len(names)), 2):
         both = ~np.isnan(values[[i, j]]).any(axis=0)
