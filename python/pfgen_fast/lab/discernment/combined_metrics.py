@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.arrays import Floats
+from ..evaluators.table_evaluator import ORIGINAL
 from ..statistics import discernment_scores as statistics
 from ..statistics.correlation import pearson
 from ..statistics.discernment_scores import DiscernmentScores
@@ -177,9 +178,6 @@ def difference_rows(tests: Sequence[Discernment]) -> Iterator[TableRow]:
                 yield {**named, "n_common": len(names), **figures}
 
 
-ORIGINAL = "original"
-
-
 def response_styles(tests: Sequence[Discernment]) -> Iterator[tuple[str, Floats, Floats]]:
     """Yields, for the originals and each perturbation, its name, mean scores over metrics, and their correlations.
 
@@ -188,20 +186,17 @@ def response_styles(tests: Sequence[Discernment]) -> Iterator[tuple[str, Floats,
     """
     if len({test.scored.collection.hash for test in tests}) > 1 or len(tests) < 2:
         return
-    scores_by_name = []
+    tables: list[dict[str, Any]] = []
     for test in tests:
         counts = np.array([metric.combined and metric.higher_is_better for metric in test.scored.metrics], np.bool_)
         names = [ORIGINAL, *(change.name for change in test.scored.plan.perturbations)]
-        averaged = [
-            np.ma.masked_invalid(own[counts]).mean(axis=0) for own in (test.scored.originals, *test.scored.damaged)
-        ]
-        scores_by_name.append(dict(zip(names, averaged, strict=True)))
-    for name in scores_by_name[0]:
-        if all(name in by_name for by_name in scores_by_name):
-            scores = np.array([by_name[name].filled(np.nan) for by_name in scores_by_name])
-            scores = scores[:, ~np.isnan(scores).any(axis=0)]
-            if scores.shape[1] > 1:
-                yield name, scores, np.array([[pearson(a, b) for b in scores] for a in scores], np.float64)
+        by_name = zip(names, (test.scored.originals, *test.scored.damaged), strict=True)
+        tables.append({name: np.ma.masked_invalid(own[counts]).mean(axis=0).filled(np.nan) for name, own in by_name})
+    for name in tables[0]:
+        scores = np.array([table[name] for table in tables if name in table])
+        scores = scores[:, ~np.isnan(scores).any(axis=0)]
+        if len(scores) == len(tests) and scores.shape[1] > 1:
+            yield name, scores, np.array([[pearson(a, b) for b in scores] for a in scores], np.float64)
 
 
 def _damage(test: Discernment) -> dict[int, Perturbation]:

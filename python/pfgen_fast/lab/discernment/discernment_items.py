@@ -216,14 +216,10 @@ def _check_source(item: CollectionItem, row: Row, where: str) -> None:
     if item.task not in _TASKS_WITH_SOURCES or item.context is not None:
         return
     names = []
-    for name in row:
-        texts = [
-            text
-            for text in (row[name] if isinstance(row[name], list | tuple) else [row[name]])
-            if isinstance(text, str)
-        ]
-        n_code_points = max(map(len, texts), default=0) * (2 if name == "references" else 1)
-        if (name == "references" or name not in KEYS) and _SHORTEST_TEXT <= n_code_points < len(item.text):
+    for name in [name for name in row if name == "references" or name not in KEYS]:
+        texts = row[name] if isinstance(row[name], list | tuple) else [row[name]]
+        n_code_points = max((len(text) for text in texts if isinstance(text, str)), default=0)
+        if _SHORTEST_TEXT <= n_code_points * (1 + (name == "references")) < len(item.text):
             names.append(in_one_line(name, 60))
     if names:
         raise DiscernmentError(

@@ -13,12 +13,13 @@ import numpy as np
 
 from ...base.errors import DiscernmentError
 from ...base.file_writing import write_whole
-from ...base.untrusted_text import counted, csv_text, in_one_line, utf8
+from ...base.table import Column, Table
+from ...base.untrusted_text import counted, in_one_line, utf8
 from ..annotations.annotation_plan import SheetItem
 from ..annotations.annotation_rows import Row, read_rows
 from ..chart_data import Matrix
 from ..evaluators.criteria import DEFAULT_TASK, Criteria
-from ..finding import Finding, Picture, finding_table
+from ..finding import Finding, Picture
 from ..statistics.raters import fleiss_kappa
 from .discernment_plan import Perturbation, kind_named, open_plan, paper_facts, perturbations_named
 from .kinds import KINDS, Kind, metric_named, rule_of, task_named
@@ -30,33 +31,6 @@ SAMPLES = {
     "en": "Ice floats on water. It isn't heavier than 1 litre of water, and the Arctic shows it.",
 }
 """Texts that examples damage, by language."""
-
-_JAPANESE = {
-    "char_delete": "文字を削除",
-    "char_typo": "文字を打ち間違い",
-    "char_swap": "隣り合う文字を入れ替え",
-    "char_repeat": "文字を二重に",
-    "word_delete": "連続する単語を削除",
-    "word_drop": "所々の単語を削除",
-    "word_swap": "隣り合う単語を入れ替え",
-    "word_repeat": "単語を二重に",
-    "number_change": "数値を変更",
-    "term_swap": "用語を別の用語に交換",
-    "function_word": "助詞・前置詞などを交換",
-    "negate": "文を否定",
-    "sentence_reorder": "文の順序を変更",
-    "sentence_delete": "文を削除",
-    "sentence_repeat": "文を二重に",
-    "sentence_insert": "無関係な文を挿入",
-    "answer_swap": "全体を別の文章に交換",
-    "wrong_ending": "結末を誤った結末に交換",
-    "truncate": "末尾を切り落とし",
-    "loop": "同じ部分を繰り返し追加",
-    "fictional_entity": "架空の名称に変更",
-    "grammar_error": "文法の誤りを追加",
-    "rewrite_insert": "同じ内容を別の言い方で追加",
-}
-"""What is done to a text, in Japanese; `kinds` has it in English."""
 
 DONORS = {
     "ja": ["琵琶湖は滋賀県にある湖です。", "カレーは辛い料理です。"],
@@ -100,7 +74,7 @@ def vote_items(
 def _item(criteria: Criteria, task: str, kind: Kind, language: str) -> SheetItem:
     sample, changes = criteria.task(task).example.get(language, SAMPLES[language]), perturbations_named(kind.name)
     damaged = damaged_example(sample, changes[len(changes) // 2], language) if kind.method == "rule" else None
-    words = _JAPANESE[kind.name] if language == "ja" else kind.words.replace("{", "").replace("}", "")
+    words = kind.japanese if language == "ja" else kind.words.replace("{", "").replace("}", "")
     metrics: list[Mapping[str, Any]] = []
     for metric, criteria_by_language in criteria.task(task).criteria.items():
         criterion = criteria_by_language.get(language) or next(iter(criteria_by_language.values()))
@@ -146,45 +120,32 @@ class Survey:
     tasks: tuple[TaskVotes, ...]  # votes of each task
     notes: tuple[str, ...] = ()
 
+    @property
+    def table(self) -> Table:
+        """The weights as a table for `open_weights`."""
+        rows = [
+            (*(task.task, name, metric, n / sum(votes.values()), n), f"{counted(task.n_voters, 'voter')}, {self.name}")
+            for task in self.tasks
+            for name, votes in task.votes.items()
+            for metric, n in votes.items()
+        ]
+        return Table([*map(Column, (*KEYS, "weight", "votes", "source"))], rows, "Weights", "weights")
+
     def finding(self) -> Finding:
         """The weights as pictures, and the agreement of the voters."""
         pictures = []
         for number, task in enumerate(self.tasks, start=1):
             votes = np.array([list(row.values()) for row in task.votes.values()], dtype=np.float64)
-            weights = votes / votes.sum(axis=1, keepdims=True)
-            metrics = tuple(next(iter(task.votes.values())))
+            metrics, weights = tuple(next(iter(task.votes.values()))), votes / votes.sum(axis=1, keepdims=True)
             chart = Matrix(tuple(task.votes), metrics, weights, "share of the votes", 0.0, n_digits=2)
             title = f"Weights of the metrics of {in_one_line(task.task, 60)} for each kind of damage"
             pictures.append(Picture(f"weights-{number}", title, chart))
-        heads = ("task", "voters", "kinds", "Fleiss' kappa")
-        rows = [(task.task, task.n_voters, len(task.votes), task.kappa) for task in self.tasks]
-        return Finding(
-            "votes",
-            self.tasks[0].sentence,
-            "A weight is a metric's share of the votes.",
-            (finding_table("agreement", "Agreement of the voters", heads, rows, 3),),
-            tuple(pictures),
-            self.notes,
-            question="Which metric should each kind of damage lower?",
-            sentences=tuple(task.sentence for task in self.tasks),
-        )
+        sentences, about = tuple(task.sentence for task in self.tasks), "A weight is a metric's share of the votes."
+        return Finding("votes", sentences[0], about, (self.table,), tuple(pictures), self.notes, sentences=sentences)
 
     def write(self, path: Path) -> None:
-        """Writes the weights as CSV for `open_weights`."""
-        rows = [
-            (
-                task.task,
-                name,
-                metric,
-                n_votes / sum(votes.values()),
-                n_votes,
-                f"{counted(task.n_voters, 'voter')}, {self.name}",
-            )
-            for task in self.tasks
-            for name, votes in task.votes.items()
-            for metric, n_votes in votes.items()
-        ]
-        write_whole(path, utf8(csv_text(("task", "perturbation", "metric", "weight", "votes", "source"), rows)))
+        """Writes the weights as CSV."""
+        write_whole(path, utf8(self.table.to_csv()))
 
 
 def read_survey(*paths: str | Path) -> Survey:

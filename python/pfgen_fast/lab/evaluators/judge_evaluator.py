@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from ..judging.judge_asking import Connect, Spending
 from ..judging.judge_requests import USUAL_MAX_TOKENS, Judge, JudgeRequest, RequestOptions, Server, Template
 from ..judging.reply_store import ReplyStore
 from .asking_evaluator import AskingEvaluator, Ratings, Scale, check_n_ratings, usual_temperature
-from .criteria import read_criteria
+from .criteria import Criteria, read_criteria
 from .evaluator import Item, Metric, Texts, column_of
 
 TEMPLATES: Mapping[str, Path] = {
@@ -38,24 +37,6 @@ USUAL_SCALE = Scale()
 USUAL_LANGUAGE = "Japanese"
 N_RATINGS = 5
 """The default number of ratings of a text by each criterion."""
-
-
-class RatingPrompts(Protocol):
-    """The prompts of a judge: `RatingTemplate`, or `Criteria`."""
-
-    @property
-    def scale(self) -> Scale:
-        """The scale of all ratings."""
-
-    @property
-    def signature(self) -> str:
-        """Everything that affects prompts."""
-
-    def metrics_of(self, task: str) -> Sequence[str]:
-        """The metrics by which texts of a task are rated."""
-
-    def prompt_for(self, item: Item, metric: str, text: str) -> str:
-        """The prompt that asks for one rating."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +112,7 @@ class JudgeEvaluator(AskingEvaluator):
 
     judge: Judge
     replies: ReplyStore
-    prompts: RatingPrompts = field(default_factory=read_template)
+    prompts: RatingTemplate | Criteria = field(default_factory=read_template)
     tasks: Sequence[str] = ("answers",)
     n_ratings: int = 1
     seed: str = ""
