@@ -1,4 +1,4 @@
-// Lines of trial files, and the figures of runs.
+// Lines of trial files, the figures of runs, and the JSON of results.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -14,6 +14,7 @@
 
 #include "bind.hpp"
 #include "gil.hpp"
+#include "pfgen/json_writer.hpp"
 #include "pfgen/rounded_results.hpp"
 #include "pfgen/trial_lines.hpp"
 #include "scores.hpp"
@@ -133,6 +134,76 @@ RunFigures aggregate_run(const std::vector<std::vector<std::size_t>>& rows, cons
   return aggregate(rows, answers, float_sum);
 }
 
+// Writes values of Python as JSON, if their types are exactly those that JSON has.
+class PythonWriter {
+ public:
+  // Bytes of the type `written` are JSON already.
+  explicit PythonWriter(py::handle written) : written_(written) {}
+
+  // False if the value cannot be written: it holds another type, a lone surrogate, or too many levels.
+  bool write(PyObject* value, std::size_t depth = 0) {
+    if (PyUnicode_CheckExact(value)) return write_text(value, [&](std::string_view utf8) { json_.text(utf8); });
+    if (PyFloat_CheckExact(value)) {
+      json_.number(PyFloat_AS_DOUBLE(value));
+    } else if (PyDict_CheckExact(value)) {
+      return depth < kMaxDepth && write_object(value, depth + 1);
+    } else if (PyList_CheckExact(value) || PyTuple_Check(value)) {
+      return depth < kMaxDepth && write_list(value, depth + 1);
+    } else if (Py_TYPE(value) == reinterpret_cast<PyTypeObject*>(written_.ptr())) {
+      json_.written({PyBytes_AS_STRING(value), static_cast<std::size_t>(PyBytes_GET_SIZE(value))});
+    } else if (PyLong_CheckExact(value)) {
+      json_.written(std::string(py::str(value)));
+    } else if (value == Py_None || PyBool_Check(value)) {
+      json_.written(value == Py_None ? "null" : value == Py_True ? "true" : "false");
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  std::string take() && { return std::move(json_).take(); }
+
+ private:
+  static constexpr std::size_t kMaxDepth = 100;  // also ends values that hold themselves
+
+  template <class Write>
+  static bool write_text(PyObject* text, const Write& write) {
+    Py_ssize_t n = 0;
+    const char* utf8 = PyUnicode_CheckExact(text) ? PyUnicode_AsUTF8AndSize(text, &n) : nullptr;
+    if (utf8 != nullptr) write(std::string_view(utf8, static_cast<std::size_t>(n)));
+    if (PyErr_Occurred()) PyErr_Clear();
+    return utf8 != nullptr;
+  }
+
+  bool write_object(PyObject* object, std::size_t depth) {
+    json_.begin('{');
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(object, &at, &key, &value) != 0;) {
+      if (!write_text(key, [&](std::string_view utf8) { json_.key(utf8); }) || !write(value, depth)) return false;
+    }
+    json_.end('}');
+    return true;
+  }
+
+  bool write_list(PyObject* list, std::size_t depth) {
+    json_.begin('[');
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
+      json_.item();
+      if (!write(PySequence_Fast_GET_ITEM(list, i), depth)) return false;
+    }
+    json_.end(']');
+    return true;
+  }
+
+  JsonWriter json_{0};
+  py::handle written_;
+};
+
+std::optional<py::bytes> json_bytes(py::handle value, py::handle written) {
+  PythonWriter writer(written);
+  return writer.write(value.ptr()) ? std::optional<py::bytes>(std::move(writer).take()) : std::nullopt;
+}
+
 }  // namespace
 
 void bind_trials(py::module_& module) {
@@ -167,6 +238,8 @@ void bind_trials(py::module_& module) {
       .def_readonly("questions", &RunFigures::questions);
   module.def("aggregate", &aggregate_run, py::arg("rows"), py::arg("scores"), py::arg("first"), py::arg("lengths"),
              py::arg("float_sum"), "The figures of one run, rounded.");
+  module.def("json_bytes", &json_bytes, py::arg("value"), py::arg("written"),
+             "The JSON of a value; None if it holds a type other than those of JSON, and `written`: bytes of JSON.");
 }
 
 }  // namespace pfgen

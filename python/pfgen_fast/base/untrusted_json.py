@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar
 
 from .errors import PfgenError, TrialsError
 from .file_reading import read_stored
+from .native import _core, cached_property
 from .untrusted_text import in_one_line, unknown_name, utf8
 
 T = TypeVar("T")
@@ -45,14 +46,8 @@ _MAX_INTEGER = (1 << 63) - 1
 _QUOTED = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|\'[^\'\n]*\'?'
 _PART = rf"(?:[A-Za-z0-9_-]+|{_QUOTED})"
 _MULTILINE = r'"""(?:[^\\]|\\.)*?(?:"""|\\?\Z)|\'\'\'.*?(?:\'\'\'|\Z)'
-_KEY = re.compile(rf"{_MULTILINE}|#[^\n]*|({_PART}(?:[ \t]*\.[ \t]*{_PART})*)", re.DOTALL)
+_KEY = rf"{_MULTILINE}|#[^\n]*|({_PART}(?:[ \t]*\.[ \t]*{_PART})*)"
 """A key, or text that can contain the same characters; each scan of a text takes linear time."""
-
-# Values that json.dumps and orjson write differently. The patterns never match within a string, because a string has a
-# quote at the end of a line. Each pattern begins with literal characters, which makes the search fast.
-_SMALL = re.compile(rb"0\.0000[0-9]+(?=,?(?:\n|\Z))")
-_EXPONENT = re.compile(rb"e(-?)([0-9]+)(?=,?(?:\n|\Z))")
-_NULL = re.compile(rb"null,?(?:\n|\Z)")
 
 
 class Fault(Exception):
@@ -284,7 +279,7 @@ def read_toml(path: Path, *, error: type[PfgenError]) -> dict[str, Any]:
     stored = read_stored(path, limit=_MAX_TOML_BYTES, error=error)
     try:
         text = stored.decode()
-        for key in _KEY.finditer(text):
+        for key in re.finditer(_KEY, text, re.DOTALL):
             if (key[1] or "").count(".") > MAX_DEPTH and re.sub(_QUOTED, "", key[1]).count(".") > MAX_DEPTH:
                 raise RecursionError  # parsing would take quadratic time
         content = toml.loads(text)
@@ -316,46 +311,22 @@ def _showable(value: Any) -> dict[str, Any]:
     return value  # type: ignore[no-any-return]
 
 
-class WrittenJson:
-    """The JSON text of an object, which `json_bytes` inserts as it is; it is decoded on demand."""
+class WrittenJson(bytes):
+    """The JSON of an object, which `json_bytes` inserts as it is."""
 
-    __slots__ = ("_decoded", "text")
-
-    def __init__(self, text: bytes) -> None:
-        self.text = text
-        self._decoded: dict[str, Any] | None = None
-
+    @cached_property
     def decoded(self) -> dict[str, Any]:
         """The object."""
-        if self._decoded is None:
-            self._decoded = json.loads(self.text)
-        return self._decoded
+        return json.loads(self)  # type: ignore[no-any-return]
 
 
 def json_bytes(value: Any) -> bytes:
     """Encodes a value as `json.dumps(value, ensure_ascii=False, indent=2)` does, in UTF-8."""
-    import orjson  # slow to import
-
-    def as_written(part: Any) -> orjson.Fragment:
-        if isinstance(part, WrittenJson):
-            return orjson.Fragment(part.text)
-        raise TypeError
-
-    def decoded(part: Any) -> dict[str, Any]:
-        if isinstance(part, WrittenJson):
-            return part.decoded()
-        raise TypeError(f"Object of type {type(part).__name__} is not JSON serializable")
-
-    try:
-        fast = orjson.dumps(value, as_written, orjson.OPT_INDENT_2)
-        if not _NULL.search(fast):
-            fast = _EXPONENT.sub(lambda match: b"e" + (match[1] or b"+") + match[2].zfill(2), fast)
-            return _SMALL.sub(_as_python_writes, fast)
-    except TypeError:
-        pass  # a lone surrogate, or an integer of more than 64 bits
-    return utf8(json.dumps(value, ensure_ascii=False, indent=2, default=decoded))
+    json_text = _core.json_bytes(value, WrittenJson)  # None: an unusual type, or a lone surrogate
+    return utf8(json.dumps(value, ensure_ascii=False, indent=2, default=_decoded)) if json_text is None else json_text
 
 
-def _as_python_writes(small: re.Match[bytes]) -> bytes:
-    before = small.string[max(small.start() - 1, 0) : small.start()]
-    return repr(float(small[0])).encode() if before in b" -" else small[0]
+def _decoded(part: Any) -> dict[str, Any]:
+    if isinstance(part, WrittenJson):
+        return part.decoded
+    raise TypeError(f"Object of type {type(part).__name__} is not JSON serializable")

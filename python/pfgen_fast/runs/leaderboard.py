@@ -21,7 +21,6 @@ from ..base.table import Column, Table, TableResult
 from ..base.untrusted_text import in_one_line, json_text, link_target, markdown_link, markdown_row, markdown_text, utf8
 from ..suite.rules import add_up
 from ..suite.suite import Suite, hash_of_cut
-from ..tables.formats import tables_hint
 from .checkout import run_name, suite_of_all, yardsticks_beside
 from .items.by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
 from .run_result import RunSummary, Scores, read_scores
@@ -204,6 +203,8 @@ def find_results(paths: Iterable[str | Path]) -> list[Path]:
         if not results and not path.exists():
             raise TrialsError(f"{path}: no such directory; expected a directory with results of runs")
         if not results:
+            from ..tables.formats import tables_hint
+
             raise TrialsError(
                 f"{path}: no result.json found; 'pfgen-fast score {path}' writes it{tables_hint(Path(path))}"
             )

@@ -46,7 +46,7 @@ class ScoredAnswer(NamedTuple):
     @property
     def record(self) -> Mapping[str, Any]:
         """The object in result.json."""
-        return self.stored.decoded() if isinstance(self.stored, typed.WrittenJson) else self.stored
+        return self.stored.decoded if isinstance(self.stored, typed.WrittenJson) else self.stored
 
     @property
     def answer(self) -> str:

@@ -33,7 +33,7 @@ _UNKNOWN = "\U0003fffe"  # a noncharacter, which spells no other token
 
 
 _READ_PER_UNIT = 8  # characters of a long answer that are read at first
-_ENDS_WORD = re.compile("[0-9A-Za-zÀ-ÖØ-öø-ÿΑ-Ωα-ωА-яぁ-ゖァ-ヺ一-龥가-힣]")  # in every version of Unicode
+_ENDS_WORD = "[0-9A-Za-zÀ-ÖØ-öø-ÿΑ-Ωα-ωА-яぁ-ゖァ-ヺ一-龥가-힣]"  # in every version of Unicode; compiled when needed
 # The parts of a tokenizer.json that act on a word, and the characters at which some of them split: the tokens before
 # such a character, if it follows a letter or digit, do not depend on the text from there on.
 _OF_WORDS = frozenset(
@@ -172,7 +172,7 @@ def beginnings(text: str, n_units: int, separators: str) -> Iterator[str]:
     n = _READ_PER_UNIT * n_units
     while n < len(text):
         for end in range(n, max(n // 2, n - 2000), -1):
-            if text[end] in separators and _ENDS_WORD.match(text, end - 1):
+            if text[end] in separators and re.match(_ENDS_WORD, text[end - 1]):
                 yield text[:end]
                 break
         n *= 4
