@@ -92,7 +92,7 @@ def test_where_the_prompt_does_not_ask_for_brackets_a_reply_may_be_only_a_number
     scale = read_template(file).scale
     assert scale.rating_in(reply) == rating
     assert scale.rating_in("It is fine. [[2]]") == 2
-    assert scale.form == "[[1]] to [[5]], or only a number from 1 to 5"
+    assert scale.form == "[[1]] to [[5]] (or only a number from 1 to 5)"
 
 
 def test_the_template_of_the_paper_judges_japanese_answers_only():

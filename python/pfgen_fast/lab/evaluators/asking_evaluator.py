@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from ...base.arrays import Floats
 from ...base.errors import JudgingError
 from ...base.untrusted_text import in_one_line
-from ...generation.events import Events
-from ..judging.judge_asking import Asking, Connect, CostEstimate, JudgePrices, Progress, Spending
+from ..judging.judge_asking import Asking, Connect, CostEstimate, JudgePrices, Spending
 from ..judging.judge_requests import Judge, JudgeRequest
 from ..judging.reply_store import ReplyStore
 from .evaluator import Item, Metric, Texts
@@ -40,15 +39,8 @@ class AskedTexts(Protocol):
     def estimate(self, prices: JudgePrices | None = None) -> CostEstimate:
         """Estimates the cost of the missing replies."""
 
-    def ask_with(
-        self,
-        connect: Connect | None,
-        *,
-        spending: Spending | None = None,
-        on_progress: Progress | None = None,
-        events: Events | None = None,
-    ) -> str | None:
-        """Asks for the missing replies, if there is a connection; returns why replies are still missing."""
+    def ask_with(self, connect: Connect | None, **options: Any) -> str | None:
+        """Asks for the missing replies, if there is a connection, with the options of `Asking.ask`."""
 
     def means(self) -> Floats:
         """The mean of the valid ratings by text (rows) and metric (columns); NaN without a valid rating."""
@@ -68,6 +60,7 @@ class AskingEvaluator(ABC):
     connect: Connect | None  # opens the engine, such as `Server(...).engine`; None for stored replies only
     spending: Spending  # prices and budget, to which the cost is added
     is_partial: bool  # whether replies may be missing if there is no connection; otherwise this is an error
+    form: str = "that the prompt asks for"  # form of a rating
 
     @property
     @abstractmethod
@@ -96,11 +89,6 @@ class AskingEvaluator(ABC):
             raise JudgingError(f"{problem}; repeat the call to continue")
         means = asked.means()
         return {metric.name: means[:, column].copy() for column, metric in enumerate(self.metrics)}
-
-    @property
-    def form(self) -> str:
-        """The form of a rating that the prompt asks for."""
-        return "that the prompt asks for"
 
     def unread(self, asked: AskedTexts) -> str:
         """A note on the replies without a rating: how many, the expected form, the first; empty if all have one."""
@@ -146,7 +134,7 @@ class Scale:
     @property
     def form(self) -> str:
         """The expected form of a rating."""
-        bare = f", or only a number from {self.low} to {self.high}" if self.is_bare else ""
+        bare = f" (or only a number from {self.low} to {self.high})" if self.is_bare else ""
         return f"[[{self.low}]] to [[{self.high}]]{bare}"
 
     def rating_in(self, reply: str, judged: str = "") -> int | None:

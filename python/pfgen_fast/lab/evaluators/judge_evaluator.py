@@ -141,7 +141,7 @@ class JudgeEvaluator(AskingEvaluator):
         )
 
     @property
-    def form(self) -> str:
+    def form(self) -> str:  # type: ignore[override]  # it is read only
         """The form of a rating that the prompt asks for."""
         return self.prompts.scale.form
 
