@@ -5,12 +5,15 @@ import itertools
 import tempfile
 from collections.abc import Iterator
 from functools import cache
+from operator import eq
 from pathlib import Path
 
 import numpy as np
 from makers import published
 from makers.documented import DOCS, tool
 from pfgen_fast import Scorer
+from pfgen_fast.lab.experiments.sets import published_by_set
+from pfgen_fast.runs.result_tables import published as published_entries
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trial_intervals import TrialScores
 from pfgen_fast.runs.trials import RunFolder, find_runs
@@ -18,6 +21,80 @@ from pfgen_fast.suite.rules import add_up
 
 from .experiment_figures import NIGHTLY, SLOW, Row, leaderboard
 from .registry import figures, numbers
+
+PAPER = "papers/pfgen_bench.md"
+TABLE_1 = """
+system/ground-truth|system|1.0501,1.155,0.996,1.000
+anthropic/claude-3-5-sonnet-20240620|qa|0.9303,0.949,0.959,0.883
+openai/gpt-4o|qa|0.8615,0.919,0.980,0.686
+system/criteria|system|0.8494,0.936,0.978,0.505
+openai/gpt-4|qa|0.7916,0.888,0.951,0.536
+tokyotech-llm/Swallow-70b-NVE-instruct-hf|completion|0.7766,0.884,0.938,0.507
+pfnet/plamo-100b-base|completion|0.7469,0.861,0.920,0.460
+CohereForAI/c4ai-command-r-plus|completion|0.7365,0.818,0.913,0.478
+nvidia/nemotron-4-340b-instruct|completion|0.7175,0.816,0.908,0.429
+meta-llama/Meta-Llama-3.1-405B|completion|0.6759,0.767,0.892,0.368
+google/gemini-1.5-pro-001|qa|0.6745,0.666,0.980,0.377
+tokyotech-llm/Swallow-MX-8x7b-NVE-v0.1|completion|0.6368,0.753,0.870,0.287
+stabilityai/japanese-stablelm-base-beta-70b|completion|0.6202,0.733,0.848,0.280
+openai/gpt-35-turbo|qa|0.6136,0.658,0.944,0.239
+stockmark/stockmark-100b|completion|0.5971,0.709,0.842,0.240
+meta-llama/Meta-Llama-3.1-70B|completion|0.5659,0.665,0.822,0.211
+Qwen/Qwen-72B-Chat|completion|0.5002,0.614,0.716,0.171
+mistralai/Mixtral-8x22B-v0.1|completion|0.4050,0.517,0.615,0.084
+mistralai/Mixtral-8x7B-Instruct-v0.1|completion|0.3914,0.488,0.636,0.050
+tokyotech-llm/Swallow-70b-NVE-hf|completion|0.7766,0.884,0.938,0.507
+"""
+"""Table 1 of the paper of pfgen-bench by our names and modes; the last row has the figures of the row of `SWALLOW`."""
+SWALLOW = ("tokyotech-llm/Swallow-70b-NVE-instruct-hf", "tokyotech-llm/Swallow-70b-NVE-hf")
+NOT_IN_JAPANESE = ("system/criteria", "tokyotech-llm/Swallow-MX-8x7b-NVE-v0.1", "stockmark/stockmark-100b")
+
+
+@cache
+def equal_figures() -> dict[str, int]:
+    """By row of Table 1, how many of its four figures the published run has."""
+    entries, counts = published_entries(yardsticks=True), {}
+    for name, mode, cells in (line.split("|") for line in TABLE_1.split()):
+        runs = [entry for entry in entries if (entry.model, entry.config["mode"]) == (name, mode)]
+        rows = ([f"{entry.result.score:.4f}", *(f"{entry.part(part):.3f}" for part in PARTS)] for entry in runs)
+        counts[name] = max((sum(map(eq, row, cells.split(","))) for row in rows), default=0)
+    return counts
+
+
+def of_all(*left_out: str) -> str:
+    counts = [n for name, n in equal_figures().items() if name not in left_out]
+    return f"{sum(counts)} {4 * len(counts)}"
+
+
+@figures(PAPER, "| row | row here | equal figures |")
+def table_1_figures() -> Iterator[str]:
+    counts = equal_figures()
+    others = "system/ground-truth", "system/criteria", "pfnet/plamo-100b-base", SWALLOW[0], "google/gemini-1.5-pro-001"
+    yield f"{len(counts.keys() - {*others, SWALLOW[1]})} {of_all(*others, SWALLOW[1])}"
+    yield from (f"{counts[name]} 4" for name in others)
+    n_rows = len(counts) - 1
+    yield f"{n_rows} {of_all(SWALLOW[1])} {n_rows - 3} {of_all(SWALLOW[1], *NOT_IN_JAPANESE)}"
+
+
+@figures(PAPER, "With the other name of Swallow")
+def other_name_figures() -> Iterator[str]:
+    yield f"{of_all(SWALLOW[0])} {of_all(SWALLOW[0], *NOT_IN_JAPANESE)}"
+
+
+@figures(PAPER, "The Reference Answer Set has")
+def reference_answers_figures() -> Iterator[str]:
+    (entry,) = (e for e in published_entries(models=False, yardsticks=True) if e.model == "system/criteria")
+    yield f"{entry.result.score:.4f} {entry.part('average'):.4f} {entry.result.num_trials:,}"
+
+
+@figures(PAPER, "The paper has correlations above")
+def sets_of_the_paper_figures() -> Iterator[str]:
+    by_set = published_by_set()
+    (n_questions,) = numbers(by_set.questions)
+    yield f"0.999 {n_questions}"
+    for a, b in itertools.combinations(by_set.sets, 2):
+        yield f"{np.corrcoef(by_set.scores[a], by_set.scores[b])[0, 1]:.5f}"
+
 
 PARTS = ("fluency", "truthfulness", "helpfulness")
 

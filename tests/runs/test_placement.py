@@ -188,11 +188,7 @@ def test_a_leaderboard_takes_the_published_results(call, table):
     assert all(math.isclose(row["score"], row["average"], abs_tol=1e-4) for row in rows)
     assert call("leaderboard")[0] == 2
     yardsticks = json.loads(call("leaderboard", "--yardsticks", "--json")[1])
-    assert [(row["model"], row["rank"]) for row in yardsticks] == [
-        ("system/ground-truth", None),
-        ("system/criteria", None),
-    ]
-    assert len(json.loads(call("leaderboard", "--published", "--yardsticks", "--json")[1])) == 524
+    assert {row["model"]: row["rank"] for row in yardsticks} == {"system/ground-truth": None, "system/criteria": None}
 
 
 # ---- The questions of a quick evaluation: how they are chosen, and how a run that has only these is placed
