@@ -21,6 +21,7 @@ from pfgen_fast.base.untrusted_text import (
     folder_names,
     from_csv_value,
     harmless,
+    harmless_json,
     html_text,
     json_text,
     link_target,
@@ -149,6 +150,11 @@ def test_json_decodes_to_the_value_and_has_no_control_characters(value):
         assert json.loads(text) == value
         assert harmless(text) == text
         text.encode()
+
+
+@given(st.dictionaries(st.text(alphabet="\\bfru01\x00\x1b\n\u202e\ud800", max_size=8), TEXTS))
+def test_harmless_json_decodes_to_the_harmless_texts(value):
+    assert json.loads(harmless_json(value)) == {harmless(key): harmless(text) for key, text in value.items()}
 
 
 def test_windows_gets_absolute_links_to_other_drives_and_no_names_that_it_forbids(monkeypatch):

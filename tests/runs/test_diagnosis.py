@@ -10,7 +10,6 @@ from functools import cache
 from itertools import pairwise
 from math import prod
 from statistics import fmean
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -277,10 +276,8 @@ def test_an_answer_between_two_recorded_ones_counts_in_part_for_both(n_trials):
 
 
 def test_the_worst_answer_stands_for_so_many_that_the_mean_is_the_recorded_mean():
-    samples = [SimpleNamespace(scores=SimpleNamespace(average=score)) for score in (0.8, 0.8, 0.8, 0.8, 0.0)]
     for n_worst in (1, 6, 25):
-        scores = SimpleNamespace(average=0.8 * (100 - n_worst) / 100)
-        weights = _fitted(SimpleNamespace(samples=samples, scores=scores), 100, list(_weights(100, 5)))
+        weights = _fitted(0.8 * (100 - n_worst) / 100, [0.8, 0.8, 0.8, 0.8, 0.0], 100)
         assert weights[-1] == pytest.approx(n_worst / 100)
         assert sum(weights) == pytest.approx(1)
 

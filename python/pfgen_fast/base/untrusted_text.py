@@ -4,7 +4,7 @@
 * Markdown: `markdown_text`, `markdown_link`, `markdown_block`, `markdown_table`
 * HTML: `html_text`; the templates of `report` escape text themselves
 * a CSV cell: `csv_value`; a table: `csv_text`
-* JSON: `json_text`, which is lossless
+* JSON: `json_text`, which is lossless, and `harmless_json`
 * the address of a file in a link: `link_target`
 * the names of directories: `folder_names`
 
@@ -56,6 +56,7 @@ _MARKUP = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_CONTROL_IN_JSON = re.compile(r"(?<!\\)((?:\\\\)*)(\\(?:[bfr]|u00[01].))")
 _FENCES = re.compile(r"`+|~+")
 
 # Texts that spreadsheets evaluate: https://owasp.org/www-community/attacks/CSV_Injection. Some programs ignore leading
@@ -187,6 +188,17 @@ def from_csv_value(cell: str) -> str:
 def json_text(value: Any, *, indent: int | None = None) -> str:
     """JSON that decodes to exactly this value, with JSON escapes for control and format characters."""
     return _ACTING.sub(_json_escape, json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def harmless_json(value: Any) -> str:
+    """JSON in one line whose texts are those of `value` as `harmless` returns them."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=dict)
+    text = _CONTROL_IN_JSON.sub(lambda match: match[1] + _ACTING.sub(_in_json, json.loads(f'"{match[2]}"')), text)
+    return _ACTING.sub(_in_json, text)
+
+
+def _in_json(match: re.Match[str]) -> str:
+    return f"\\{_escape(match[0])}"
 
 
 def utf8(text: str) -> bytes:

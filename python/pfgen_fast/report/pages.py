@@ -11,10 +11,10 @@ import base64
 import contextlib
 import hashlib
 import html
-import json
 import os
 import re
 import tempfile
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -24,7 +24,7 @@ from .. import __version__
 from ..base.errors import PfgenError
 from ..base.file_reading import open_regular
 from ..base.file_writing import check_folder, make_folder, write_whole, writing_whole
-from ..base.untrusted_text import harmless
+from ..base.untrusted_text import harmless, harmless_json
 from ..runs.statistics.verdicts import shown_range
 
 FOLDER = Path(__file__).parent / "templates"
@@ -155,18 +155,10 @@ def _hashes(blocks: Iterable[str]) -> str:
 
 def page_json(value: Any) -> str:
     """JSON with harmless texts that is safe inside a script element, whatever its texts contain."""
-    text = json.dumps(_harmless_texts(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = harmless_json(value)
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
-
-
-def _harmless_texts(value: Any) -> Any:
-    if isinstance(value, str):
-        return harmless(value)
-    if isinstance(value, Mapping):
-        return {harmless(key): _harmless_texts(item) for key, item in value.items()}
-    return [*map(_harmless_texts, value)] if isinstance(value, list | tuple) else value
 
 
 # --- files
@@ -200,15 +192,17 @@ def write_bounded_page(
     n_runs: int,
     error: type[PfgenError],
 ) -> None:
-    """Writes a page in one file of at most `MAX_BYTES`, with its data in the first form that fits.
+    """Writes a page in one file of at most `MAX_BYTES`, with its data in the first form that fits; each is smaller.
 
     `lines(form, n)` returns every n-th of the `n_lines` lines of the data; `page(form, lines)` returns the page.
     """
     room = MAX_BYTES - sum(len(piece.encode()) for piece in page(forms[0], [])) - 100 * n_lines
     step = max(1, n_lines // _N_SAMPLED)
-    for form in forms:
-        if step > 1 and step * sum(map(len, lines(form, step))) > 1.1 * room:
-            continue
+
+    def may_fit(form: T) -> bool:
+        return step == 1 or step * sum(map(len, lines(form, step))) <= 1.1 * room
+
+    for form in forms[0 if may_fit(forms[0]) else bisect_left(forms, True, 1, key=may_fit) :]:
         fitting, n_bytes = [], 0
         for line in lines(form, 1):
             n_bytes += len(line) + 1

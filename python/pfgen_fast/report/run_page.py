@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from ..base.errors import PfgenError, TrialsError
 from ..runs.diagnosis import published_reference
-from ..runs.loss_figures import QuestionFigures
+from ..runs.loss_figures import Figures, QuestionFigures, median_figures
 from ..runs.trial_intervals import Interval, TrialScores
 from ..runs.trials import RunFolder
 from ..scoring.scorer import Scorer
@@ -118,6 +118,13 @@ class _Page:
         figures["missed"] = list(map(missed_keywords, self._by_question))
         figures |= _loss_columns(self._by_question)
         figures["published"] = _published_rows(self.runs[0], suite)
+        ranked = [
+            run for run, shown in zip(self.runs, self._overview["runs"], strict=True) if shown["rank"] is not None
+        ]
+        median = median_figures(
+            [{key: part.losses for key, part in run.questions.items() if _loss_row(part.losses)} for run in ranked]
+        )
+        figures["median"] = {"rows": _reference_rows(median, suite)}
         self._figures = packed(figures)
 
     def trials(self) -> Iterator[list[str] | None]:
@@ -185,8 +192,12 @@ def _published_rows(run: CheckedRun, suite: Suite) -> dict[str, Any] | None:
     reference = published_reference(run.source.result)
     if reference is None:
         return None
-    rows = [reference.figures.get(question.question_id) for question in suite]
-    return {"about": reference.about, "rows": [row and row[:6] for row in rows]}
+    return {"about": reference.about, "rows": _reference_rows(reference.figures, suite)}
+
+
+def _reference_rows(figures: Figures, suite: Suite) -> list[Sequence[float] | None]:
+    rows = [figures.get(question.question_id) for question in suite]
+    return [row and row[:6] for row in rows]
 
 
 def of_overview(overview: Mapping[str, Any]) -> dict[str, Any]:

@@ -90,9 +90,10 @@ def _figures(question: QuestionResult, asked: Question, n_trials: int, faults: A
     parts: dict[str, tuple[float, float]] = {}
     clean: list[tuple[float, tuple[float, ...]]] = []
     answers: list[tuple[str | None, float, float]] = []
-    weights = _fitted(question, n_trials, list(_weights(n_trials, len(question.samples))))
-    for sample, weight in zip(question.samples, weights, strict=True):
-        scores, n = _four(sample.scores), asked.n_units(sample.answer)
+    all_scores = [_four(sample.scores) for sample in question.samples]
+    weights = _fitted(question.scores.average, [scores[0] for scores in all_scores], n_trials)
+    for sample, scores, weight in zip(question.samples, all_scores, weights, strict=True):
+        n = asked.n_units(sample.answer)
         if not all(map(isfinite, scores)):  # counts as not recorded
             answers.append((None, 0.0, 0.0))
             continue
@@ -130,14 +131,14 @@ def _weights(n_trials: int, n_samples: int) -> Sequence[float]:
     return [weight / fsum(weights) for weight in weights]
 
 
-def _fitted(question: QuestionResult, n_trials: int, weights: list[float]) -> list[float]:
-    """Moves weight between the worst recorded answer and the one before it until the mean is the recorded mean.
+def _fitted(mean: float, scores: Sequence[float], n_trials: int) -> list[float]:
+    """The weights of answers; weight moves between the worst one and the one before it until their mean is this one.
 
     The worst answer stands for itself at least, and at most for all answers between both.
     """
-    scores = [sample.scores.average for sample in question.samples]
+    weights = list(_weights(n_trials, len(scores)))
     if len(scores) > 1 and isfinite(distance := scores[-2] - scores[-1]) and distance > 1e-9:
-        surplus = fsum(weight * score for weight, score in zip(weights, scores, strict=True)) - question.scores.average
+        surplus = fsum(weight * score for weight, score in zip(weights, scores, strict=True)) - mean
         least, both = 1 / n_trials, weights[-1] + weights[-2]
         if isfinite(surplus) and weights[-1] > least + 1e-9:
             weights[-1] = min(max(weights[-1] + surplus / distance, least), 2 * weights[-1] - least)

@@ -5,7 +5,7 @@
 // which hold controls, are not saved.
 
 const PAGE_NAME = document.title;
-const SAVED = "table:not([data-file], .words table), figure:has(svg, .plot), :not(figure, figure *):has(> svg.chart)";
+const SAVED = "table:not([data-file], .words table), figure:has(svg, .plot), svg.chart:not(figure *)";
 const offered = new WeakSet();
 
 /**
@@ -75,7 +75,8 @@ function oneLine(text) {
 
 function offerEverywhere() {
   for (const element of document.querySelectorAll(SAVED)) {
-    if (!offered.has(element)) offerSaving(element);
+    const whole = element.localName === "svg" ? element.parentElement : element;
+    if (!offered.has(whole)) offerSaving(whole);
   }
 }
 

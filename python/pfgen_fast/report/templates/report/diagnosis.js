@@ -33,7 +33,6 @@ function questionLosses(own, reference) {
 
 const rankedRuns = overview.runs.map((_, number) => number).filter((number) => overview.runs[number].rank !== null);
 const FIGURES = ["score", "fluency", "truthfulness", "helpfulness", "late", "short"];  // that a reference has
-let medianFigures = null;
 
 /** The names of the references that are not runs, each with its words; the first is the default. */
 function namedReferences(more) {
@@ -48,17 +47,8 @@ function namedReferences(more) {
 function referenceOf(asked, more) {
   const run = runsByKey.get(asked) ?? (asked === "best" ? rankedRuns[0] : undefined);
   if (run !== undefined) return { name: asked === "best" ? "the best run" : overview.runs[run].name, at: (question) => lossFigures(more, question, run) };
-  const named = (values) => values && Object.fromEntries(FIGURES.map((name, place) => [name, values[place]]));
-  if (asked === "published" && more.published) return { name: "the median", at: (question) => named(more.published.rows[question]) };
-  if (!rankedRuns.length) return null;
-  medianFigures ??= overview.questions.map((_, question) => {
-    const runs = rankedRuns.filter((other) => lossFigures(more, question, other));
-    return runs.length ? named(FIGURES.map((name) => {
-      const sorted = Float64Array.from(runs, (other) => more[name === "score" ? "average" : name][question][other]).sort();
-      return (sorted[(runs.length - 1) >> 1] + sorted[runs.length >> 1]) / 2;
-    })) : null;
-  });
-  return { name: "the median", at: (question) => medianFigures[question] };
+  const { rows } = asked === "published" && more.published || more.median;
+  return { name: "the median", at: (question) => rows[question] && Object.fromEntries(FIGURES.map((name, place) => [name, rows[question][place]])) };
 }
 
 /** The loss of a run to a reference by cause, over the questions that both have. */
@@ -107,8 +97,9 @@ function diagnosisSentence(diagnosis) {
 /** The nodes of a diagnosis, and `follow`, which draws the reference and the cause that the state asks for. */
 function diagnosisParts(number, more) {
   const names = namedReferences(more);
-  const choice = make("select", {}, ...names.map(([value, name]) => make("option", { value }, name)),
-    ...runKeys.flatMap((key, other) => other === number ? [] : [make("option", { value: key }, key)]));
+  const choice = make("select", {}, ...names.map(([value, name]) => make("option", { value }, name)));
+  const offer = (keys) => choice.append(...keys.filter((key) => !choice.querySelector(`[value="${CSS.escape(key)}"]`)).map((value) => make("option", { value }, value)));
+  choice.addEventListener("focus", () => offer(runKeys.filter((_, other) => other !== number)), { once: true });  // hundreds of names take long
   choice.dataset.filter = "against";
   const [sentence, keywords] = [make("p", { className: "verdict" }), make("p", {})];
   const [chart, answers] = [make("div", {}), make("div", {})];
@@ -120,6 +111,7 @@ function diagnosisParts(number, more) {
       const reference = referenceOf(asked, more);
       [against, diagnosis] = [asked, reference && diagnosisOf(more, number, reference)];
       if (!diagnosis?.rows.length) return;
+      if (runsByKey.has(asked)) offer([asked]);
       choice.value = asked;
       sentence.replaceChildren(make("b", {}, diagnosisSentence(diagnosis)));
       chart.replaceChildren(waterfall(barsOf(diagnosis), { label: `The loss of the ${WORDS.run} to ${reference.name} by cause` }));

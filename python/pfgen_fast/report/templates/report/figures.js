@@ -44,12 +44,17 @@ function questionFigures(runs) {
   });
 }
 
-/** The figures of the questions over all models; the rank of the hardest question is 1. */
-const difficulties = (() => {
-  const found = questionFigures(modelRuns);
-  const sorted = found.map((one) => one.mean).filter(isNumber).sort((a, b) => SIGN * (a - b));
-  return found.map((one) => ({ ...one, rank: one.mean === null ? null : sorted.indexOf(one.mean) + 1 }));
-})();
+let difficulties = null;
+
+/** The figures of a question over all models; the rank of the hardest question is 1. */
+function difficultyOf(question) {
+  if (!difficulties) {
+    const all = questionFigures(modelRuns);
+    const sorted = all.map((one) => one.mean).filter(isNumber).sort((a, b) => SIGN * (a - b));
+    difficulties = all.map((one) => ({ ...one, rank: one.mean === null ? null : sorted.indexOf(one.mean) + 1 }));
+  }
+  return difficulties[question];
+}
 
 /** A table of figures, which may be wider than the screen. */
 function figuresTable(heads, lines, label) {

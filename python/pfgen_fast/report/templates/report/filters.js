@@ -57,7 +57,6 @@ function filterRuns() {
     }
     rowOf[number].hidden = !isShown;
   });
-  showRowsInTurns();
   zoomIntervals();
   const n = visibleRuns().length;
   document.getElementById("count").textContent = `${counted(n)} of ${counted(rowOf.length)} ${WORDS.runs}`;

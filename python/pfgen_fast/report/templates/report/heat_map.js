@@ -42,13 +42,13 @@ function cellLook(score, question, nLetters) {
 
 /** The mean score of a question, negative if lower is better; hardest first is the order of this. */
 function easiness(question) {
-  const { mean: center } = difficulties[question];
+  const { mean: center } = difficultyOf(question);
   return center === null ? Infinity : SIGN * center;
 }
 
 const ORDERS = {
   number: (numbers) => numbers,
-  discrimination: (numbers) => sortedBy(numbers, (question) => -(difficulties[question].discrimination ?? -2)),
+  discrimination: (numbers) => sortedBy(numbers, (question) => -(difficultyOf(question).discrimination ?? -2)),
   similarity: (numbers) => {
     const hardest = sortedBy(numbers, easiness);
     return [...bySimilarity(hardest.slice(0, MAX_CHAINED)), ...hardest.slice(MAX_CHAINED)];

@@ -63,6 +63,7 @@ function showColumns() {
     const value = column.value(overview.runs[number], number);
     return cellOf(column, make("td", { className: column.isFigure ? "number" : "" }, ...(column.nodes && value !== null ? column.nodes(number) : [make("bdi", {}, value === null || value === "" ? "–" : column.text(value))])));
   })));
+  if (layOutRows.width) layOutRows();
 }
 
 /** The step of a run, and the scores of its series by step. */
@@ -93,31 +94,36 @@ function sort() {
   const { column, sign } = askedOrder();
   const next = placesInOrder(overview.runs.map((run, number) => column.value(run, number)), sign);
   markOrder(table.tHead.rows[0].cells, table.tHead.querySelector(`[data-column="${CSS.escape(column.key)}"]`), sign);
-  if (next.join() === order.join()) return showRowsInTurns();
+  if (next.join() === order.join()) return;
   order = next;
-  // Rows move fast where they are not displayed, and scrolling lays out the rows that are.
   const body = table.tBodies[0];
-  body.remove();
+  body.remove();  // rows move fast where they are not displayed
   body.append(...order.map((number) => rowOf[number]));
-  showRowsInTurns();
   table.append(body);
   table.parentElement.scrollTop = 0;
 }
 
-const N_ROWS_AT_ONCE = 60;
+const N_ROWS_TOGETHER = 60;
 
-/** Shows the rows some at a time, because a browser takes long to lay out hundreds of them. */
-function showRowsInTurns() {
-  const waiting = runsInOrder().map((number) => rowOf[number]);
-  for (const row of waiting.splice(0, N_ROWS_AT_ONCE)) row.classList.remove("later");
-  for (const row of waiting) row.classList.add("later");
-  cancelAnimationFrame(showRowsInTurns.frame);
-  const showMore = () => {
-    for (const row of waiting.splice(0, N_ROWS_AT_ONCE)) row.classList.remove("later");
-    if (waiting.length) showRowsInTurns.frame = requestAnimationFrame(showMore);
-  };
-  if (waiting.length) showRowsInTurns.frame = requestAnimationFrame(showMore);
+/** Lays out each of many rows on its own, so that a browser draws only those in sight, with the widths that columns have in a table of the longest values. */
+function layOutRows() {
+  if (rowOf.length <= N_ROWS_TOGETHER) return;
+  const shown = shownColumns();
+  const widest = COLUMNS.filter((column) => !column.isOptional || shown.includes(column)).flatMap(({ value }) => {
+    const sizes = overview.runs.map((run, number) => value(run, number)?.length ?? value(run, number) ?? 0);
+    return [Math.max(...sizes), Math.min(...sizes)].map((size) => sizes.indexOf(size));
+  });
+  rowOf.forEach((row, number) => row.classList.toggle("later", !widest.includes(number)));
+  table.className = "measured";
+  const widths = [...table.tHead.rows[0].cells].map((head) => head.getBoundingClientRect().width).filter(Boolean);
+  table.style.setProperty("--columns", widths.map((width) => `${width}px`).join(" "));
+  table.className = "apart";
 }
+new ResizeObserver(([{ contentRect: { width } }]) => {
+  if (!width || width === layOutRows.width) return;
+  layOutRows.width = width;
+  layOutRows();
+}).observe(table.parentElement);
 
 table.tHead.addEventListener("click", (event) => {
   const key = event.target.closest("button")?.closest("th").dataset.column;

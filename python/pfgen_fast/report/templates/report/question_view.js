@@ -21,7 +21,7 @@ function itemContent(question) {
 
 /** How hard a question is, and how well it tells runs apart, in a sentence. */
 function difficulty(question) {
-  const { mean: meanScore, rank, spread, discrimination } = difficulties[question];
+  const { mean: meanScore, rank, spread, discrimination } = difficultyOf(question);
   return make("p", { className: "quiet" }, `Mean score of the models ${figure(meanScore, overview.digits)}; rank ${rank ?? "–"} of ${overview.questions.length} by difficulty (1 is the hardest ${WORDS.question}); standard deviation over the models ${scoreText(spread)}; correlation with the other ${WORDS.questions} ${figure(discrimination, 2)}.`);
 }
 

@@ -11,12 +11,13 @@ async function drawQuestions() {
     drawQuestions.key = key;
     const more = await figures();
     if (key !== drawQuestions.key) return;
+    const of = questionFigures(runs);
     drawQuestions.table = questionTable({
-      label: WORDS.Questions, order: "questions", first: SIGN > 0 ? "mean" : "-mean", columns: questionColumns(runs, more), runs, isSearched: true,
+      label: WORDS.Questions, order: "questions", first: SIGN > 0 ? "mean" : "-mean", columns: questionColumns(of, runs, more), runs, isSearched: true,
       questions: overview.questions.map((_, question) => question),
     });
     questionsElement.replaceChildren(drawQuestions.table);
-    document.getElementById("separation").replaceChildren(...separation(runs));
+    document.getElementById("separation").replaceChildren(...separation(of));
     const tools = document.getElementById("questions-tools");
     tools.replaceChildren(...runsChoice(), ...drawQuestions.table.tools);
     offerSaving(drawQuestions.table, { name: WORDS.Questions, place: tools });
@@ -24,9 +25,8 @@ async function drawQuestions() {
   drawQuestions.table?.follow();
 }
 
-/** Which questions tell the runs apart best, and which least. */
-function separation(runs) {
-  const of = questionFigures(runs);
+/** Which questions tell some runs apart best, and which least, by their figures. */
+function separation(of) {
   const inOrder = overview.questions.flatMap((_, question) => isNumber(of[question].discrimination) ? [question] : [])
     .sort((a, b) => of[b].discrimination - of[a].discrimination || a - b);
   if (inOrder.length < 2 * N_NAMED_QUESTIONS) return [];
@@ -35,8 +35,7 @@ function separation(runs) {
   return [...named(inOrder.slice(0, N_NAMED_QUESTIONS)), ` separate the ${WORDS.runs} best, `, ...named(inOrder.slice(-N_NAMED_QUESTIONS).reverse()), " least."];
 }
 
-function questionColumns(runs, more) {
-  const of = questionFigures(runs);
+function questionColumns(of, runs, more) {
   const missed = overview.has_parts ? overview.questions.map((_, question) => missedMost(question, runs, more)) : [];
   const hasSubjects = overview.questions.some(({ subject }) => subject);
   return [

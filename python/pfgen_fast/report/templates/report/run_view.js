@@ -19,7 +19,7 @@ function runContent(number, more) {
   });
   const folded = (title, ...content) => make("details", { className: "folded" }, make("summary", {}, title), ...content);
   paper = { number, nodes: [] };
-  if (overview.has_answers) worstAnswers(number).then((nodes) => { if (paper.number === number) paper.nodes = nodes; });
+  if (overview.has_answers) requestIdleCallback(() => worstAnswers(number).then((nodes) => { if (paper.number === number) paper.nodes = nodes; }));
   shownDiagnosis = overview.causes ? diagnosisParts(number, more) : null;
   return [
     ...standing(number),
