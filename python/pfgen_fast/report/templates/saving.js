@@ -58,9 +58,8 @@ function saveButtons(name, forms) {
 
 function nameAbove(element) {
   const caption = element.querySelector("figcaption, caption");
-  const headings = [...document.querySelectorAll("h1, h2, h3, h4")];
-  const heading = headings.findLast((one) => one.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING);
-  return oneLine((caption ?? heading)?.textContent ?? "");
+  const headingIn = (part) => [...part?.querySelectorAll("h1, h2, h3, h4") ?? []].findLast((one) => one.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING);
+  return oneLine((caption ?? headingIn(element.closest("section, dialog")) ?? headingIn(document))?.textContent ?? "");
 }
 
 /** A name of letters, digits and hyphens. */

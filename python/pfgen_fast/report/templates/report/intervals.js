@@ -211,8 +211,8 @@ function median(values) {
 function correlation(a, b) {
   const places = a.map((_, place) => place).filter((place) => isNumber(a[place]) && isNumber(b[place]));
   const [x, y] = [a, b].map((values) => places.map((place) => values[place]));
-  const [centerX, centerY] = [mean(x), mean(y)];
   const sum = (values) => values.reduce((so, value) => so + value, 0);
+  const [centerX, centerY] = [x, y].map((values) => sum(values) / values.length);
   const product = (p, q) => sum(p.map((value, place) => (value - centerX) * (q[place] - centerY)));
   const spread = Math.sqrt(sum(x.map((value) => (value - centerX) ** 2)) * sum(y.map((value) => (value - centerY) ** 2)));
   return places.length > 2 && spread > 1e-12 ? product(x, y) / spread : null;

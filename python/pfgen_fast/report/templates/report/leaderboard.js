@@ -96,11 +96,11 @@ function sort() {
   markOrder(table.tHead.rows[0].cells, table.tHead.querySelector(`[data-column="${CSS.escape(column.key)}"]`), sign);
   if (next.join() === order.join()) return;
   order = next;
+  table.parentElement.scrollTop = 0;  // first, because it lays out what has changed
   const body = table.tBodies[0];
   body.remove();  // rows move fast where they are not displayed
   body.append(...order.map((number) => rowOf[number]));
   table.append(body);
-  table.parentElement.scrollTop = 0;
 }
 
 const N_ROWS_TOGETHER = 60;
