@@ -34,9 +34,7 @@ class PromptOptions:
     seed: options.Seed = ""
     prefix: str = Option("", "Begin every prompt with this text; \\n is a line break.", metavar="TEXT")
     system: str = Option("", "Send this system message before that of mode chat.", **_TEXT)
-    instruction: str = Option(
-        "", "Begin mode completion with this line; default: the instruction of mode chat.", **_TEXT
-    )
+    instruction: str = Option("", "Begin mode completion with this line; 'default' is that of mode chat.", **_TEXT)
     context: Path | None = Option(
         None, "Show sentences of this file above each question: a text, or a table with question and sentence."
     )

@@ -223,6 +223,8 @@ class ExperimentAgreement:
                 if is_used:
                     fail(f"{name}: expected tables of answers, not runs")
             if self.table:
+                if any(v.prompts for v in verdicts):
+                    fail(f"--table {self.table}: expected verdicts on models; the table has no answers")
                 means = read_leaderboard(Path(self.table)).of_models()
                 by_model = values_of_means(means, families_of(means.models, self.family))
                 self.call.finish(agreement(by_model, verdicts), by_model)
