@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import textwrap
 from collections import deque
 from collections.abc import Iterable, Iterator
 from importlib import import_module
@@ -244,8 +245,6 @@ def _continued(command: str) -> Iterator[str]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    import textwrap
-
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 

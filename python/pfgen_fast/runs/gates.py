@@ -8,7 +8,6 @@ because NEW may have lost the items on which it is worse. Rules: docs/guides/gat
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -253,6 +252,7 @@ def junit_xml(checks: Sequence[Check], suite: str) -> bytes:
 
     It is valid against the schemas of Ant and Jenkins; characters that XML forbids are escaped.
     """
+    import platform
     from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
     cases = [_case(check, suite) for check in checks]

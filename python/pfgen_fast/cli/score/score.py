@@ -253,9 +253,9 @@ def print_remarks(outcomes: Sequence[Outcome]) -> None:
 
 def print_diagnosis(outcomes: Sequence[Outcome]) -> None:
     """Prints why one run of the published suite scores less than the median; 'explain' tells it of each of several."""
-    from ...runs.diagnosis import diagnosis_to_published
-
     for outcome in outcomes if len(outcomes) == 1 else ():
+        from ...runs.diagnosis import diagnosis_to_published
+
         with contextlib.suppress(PfgenError):  # such as a result with other samples
             if outcome.summary and outcome.is_kept and outcome.path.exists():
                 diagnosis = diagnosis_to_published(outcome.path, outcome.suite)
