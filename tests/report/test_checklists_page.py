@@ -93,6 +93,18 @@ def test_a_model_names_what_it_loses_on_and_its_tasks_open_their_answers(open_ta
     assert "subject=requests" in tab.fragment
 
 
+def test_the_bar_of_other_categories_becomes_a_bar_for_each(open_tab, path):
+    tab = open_tab(path)
+    run = tab.page.evaluate("runsByKey.get('gamma')")
+    tab.page.evaluate("(run) => { overview.runs[run].losses.categories = Array(11).fill([0, 2.5]); go({ run }); }", run)
+    bars = tab.page.locator("#details-body .chart a")
+    assert bars.last.get_attribute("aria-label") == "Other categories: -7.5"
+    bars.last.locator("text").first.click()
+    tab.page.locator("#details-body .chart a:nth-of-type(11)").wait_for()
+    assert bars.count() == 11
+    assert tab.fragment == "run=gamma&categories=all"
+
+
 @pytest.mark.parametrize("form", ["file", "folder"])
 def test_a_task_shows_all_answers_beside_verdicts_and_reasons(open_tab, page_paths, form):
     page = open_view(open_tab, page_paths[form], "question=letter_3", viewport={"width": 1400, "height": 900}).page

@@ -128,6 +128,9 @@ def test_a_model_has_the_figures_of_the_table_and_its_losses_add_up_to_the_media
             (means[-1][question], statistics.median(row[question] for row in means))
         )
         assert loss > 0
+        assert len({part[5] for part in losses["questions"]}) == min(
+            len(losses["questions"]), len(overview["questions"])
+        )
         assert overview["questions"][task]["subject"] == overview["checklists"][category]["name"]
 
 

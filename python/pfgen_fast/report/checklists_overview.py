@@ -240,7 +240,8 @@ def losses_of(scores: ChecklistScores, tasks: Sequence[ChecklistTask]) -> list[d
 
     The losses on all questions add up to the whole loss. `categories` has the loss on each category, `questions` the
     largest losses: the category and the question, the mean verdict and the median, the loss, and the task of the answer
-    with the lowest verdict. None for a model without an average, and if there are no verdicts on questions.
+    with the lowest verdict, among those to tasks without a larger loss here if there are any. None for a model without
+    an average, and if there are no verdicts on questions.
     """
     places = {task.key: number for number, task in enumerate(tasks)}
     numbers = {key: number for number, key in enumerate(scores.suite.checklists)}
@@ -255,20 +256,26 @@ def losses_of(scores: ChecklistScores, tasks: Sequence[ChecklistTask]) -> list[d
     for row, model in enumerate(scores.models):
         counts = {key: len(rows[row]) + n_missing(row, key) for key, rows in judged.items()}
         categories, questions = [], []
-        for key, rows in judged.items():
+        for key in judged:
             in_area = sum(n for other, n in counts.items() if other[0] == key[0])
             share = scores.suite.rescaling.factor * counts[key] / max(1, in_area) / len(model.areas)
             points = []
             for question, own in enumerate(means[key][row]):
-                worst = min(rows[row], key=lambda answer: (answer.verdicts[question], answer.score))
                 reference = medians[key][question]
                 points.append(share * _weights(scores, key)[question] * (reference - own))
-                questions.append((numbers[key], question, own, reference, points[-1], places[worst.task.key]))
+                questions.append((key, question, own, reference, points[-1]))
             categories.append((numbers[key], math.fsum(points)))
         categories.sort(key=lambda part: -part[1])
         questions.sort(key=lambda part: -part[4])
         total = math.fsum(loss for _, loss in categories)
-        whole = {"total": total, "categories": categories, "questions": questions[:_N_LOSSES]}
+        largest = []
+        named: set[TaskKey] = set()
+        for key, question, *figures in questions[:_N_LOSSES]:
+            others = [answer for answer in judged[key][row] if answer.task.key not in named] or judged[key][row]
+            worst = min(others, key=lambda answer: (answer.verdicts[question], answer.score))
+            named.add(worst.task.key)
+            largest.append((numbers[key], question, *figures, places[worst.task.key]))
+        whole = {"total": total, "categories": categories, "questions": largest}
         losses.append(whole if questions and model.average.rescaled is not None else None)
     return losses
 

@@ -1,6 +1,7 @@
 // What models lose on, and the mean verdicts on the questions of one category at a time. checklists/answers.js comes first.
 
 const N_BARS = 8;
+const OTHERS = "Other categories";
 
 /** What a model loses to the median of the models: the largest changes by category, and the questions that cost most. */
 function ownLosses(number) {
@@ -8,19 +9,30 @@ function ownLosses(number) {
   const missing = gaps.map(([place, gap, ids, n]) => make("p", { className: "missing" }, `${counted(n)} ${gap} in `, make("bdi", {}, place), ": ",
     ...ids.flatMap((id, index) => [index ? ", " : "", make("bdi", {}, id)]), n > ids.length ? ` and ${n - ids.length} more` : ""));
   if (!losses) return missing;
-  const href = (category) => addressOf({ question: null, filters: new Map(state.filters).set("subject", overview.checklists[category].name) });
+  const href = (filters) => addressOf({ question: null, filters: new Map([...state.filters, ...Object.entries(filters)]) });
   const inOrder = losses.categories.toSorted(([, a], [, b]) => Math.abs(b) - Math.abs(a));
-  const rest = inOrder.slice(N_BARS).reduce((sum, [, loss]) => sum + loss, 0);
   const change = (name, loss, more = {}) => ({ name, value: -loss, text: signed(-loss, 1), ...more });
   const total = (name, value) => ({ name, total: value, text: figure(value, 1) });
-  const bars = [
-    total("Median verdicts", score + losses.total),
-    ...inOrder.slice(0, N_BARS).map(([category, loss]) => change(overview.checklists[category].name, loss, { href: href(category) })),
-    ...(inOrder.length > N_BARS ? [change("Other categories", rest)] : []), total(model, score),
-  ];
-  const chart = make("div", {}, waterfall(bars, { label: "From the median verdicts of the models to this model, in points of the average" }));
-  // A bar leaves the tasks of its category in the table below.
-  chart.addEventListener("click", () => setTimeout(() => dialogBody.querySelector(".of-questions").scrollIntoView({ block: "center" })));
+  const chart = make("div", {});
+  let n = null;
+  const follow = () => {
+    const nAsked = state.filters.has("categories") ? inOrder.length : N_BARS;
+    if (n === nAsked) return;
+    n = nAsked;
+    const rest = inOrder.slice(n).reduce((sum, [, loss]) => sum + loss, 0);
+    const bars = [
+      total("Median verdicts", score + losses.total),
+      ...inOrder.slice(0, n).map(([category, loss]) => change(overview.checklists[category].name, loss, { href: href({ subject: overview.checklists[category].name }) })),
+      ...(inOrder.length > n ? [change(OTHERS, rest, { href: href({ categories: "all" }) })] : []), total(model, score),
+    ];
+    chart.replaceChildren(waterfall(bars, { label: "From the median verdicts of the models to this model, in points of the average" }));
+  };
+  follow();
+  shownDiagnosis = { follow };
+  // A bar leaves the tasks of its category in the table below; that of the others becomes a bar for each.
+  chart.addEventListener("click", ({ target }) => {
+    if (target.closest("a") && !target.closest("a").textContent.startsWith(OTHERS)) setTimeout(() => dialogBody.querySelector(".of-questions").scrollIntoView({ block: "center" }));
+  });
   const dearest = losses.questions.filter(([, , , , loss]) => loss > 0).slice(0, N_NAMED_QUESTIONS)
     .map(([category, question]) => make("li", {}, ...shortQuestion(overview.checklists[category].questions[question], make("span", { className: "quiet" }, `${overview.checklists[category].name}: `))));
   const worst = losses.categories.filter(([, loss]) => loss > 0).slice(0, N_NAMED_QUESTIONS).map(([category]) => overview.checklists[category].name);
@@ -29,7 +41,12 @@ function ownLosses(number) {
     ...(dearest.length ? [make("ol", { className: "verdicts" }, ...dearest)] : []), make("p", { className: "quiet" }, "A bar leads to the tasks of its category."), ...missing, chart, ...dearestQuestions(losses.questions)];
 }
 
-/** A table of the questions that cost a model most, each with the answer that has the lowest verdict. */
+/** The words that name a task: its first ones, unless they are few. */
+function wordsOfTask({ id, text }) {
+  return text.length < 20 ? id : shortened(text, 60);
+}
+
+/** A table of the questions that cost a model most, each with the answer that has the lowest verdict of those that no row above names. */
 function dearestQuestions(questions) {
   const widest = Math.max(1e-9, ...questions.map(([, , , , loss]) => Math.abs(loss)));
   const rows = questions.filter(([, , , , loss]) => loss > 0).map(([category, question, own, reference, loss, task]) => make("tr", {},
@@ -37,9 +54,9 @@ function dearestQuestions(questions) {
     make("td", { className: "extra" }, make("bdi", {}, overview.checklists[category].name)),
     ...[own, reference].map((value) => make("td", { className: "number extra" }, figure(value, 2))),
     make("td", { className: "number" }, ...differenceBar(-loss, widest)),
-    make("td", {}, make("a", { href: addressOf({ question: task, sample: null }) }, make("bdi", {}, overview.questions[task].id)))));
+    make("td", {}, make("a", { href: addressOf({ question: task, sample: null }) }, make("bdi", {}, wordsOfTask(overview.questions[task]))))));
   if (!rows.length) return [];
-  const heads = [["Question of the checklist", ""], ["Category", "extra"], ["Verdict", "number extra"], ["Median", "number extra"], ["Points", "number"], ["Worst answer", ""]];
+  const heads = [["Question of the checklist", ""], ["Category", "extra"], ["Verdict", "number extra"], ["Median", "number extra"], ["Points", "number"], ["Example", ""]];
   const table = make("table", { className: "losses" }, make("caption", { className: "unseen" }, "Loses most on"),
     make("thead", {}, make("tr", {}, ...heads.map(([name, className]) => make("th", { scope: "col", className }, name)))), make("tbody", {}, ...rows));
   return [make("h3", {}, "Loses most on"), make("div", { className: "scroller", role: "region", ariaLabel: "Loses most on", tabIndex: 0 }, table)];
