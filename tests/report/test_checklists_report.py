@@ -124,9 +124,8 @@ def test_a_model_has_the_figures_of_the_table_and_its_losses_add_up_to_the_media
         assert references == pytest.approx([references[0]] * 4)
         category, question, mean, reference, loss, task = overview["runs"][-1]["losses"]["questions"][0]
         means = next(part["means"] for part in overview["means"] if part["category"] == category)
-        assert (mean, reference) == pytest.approx(
-            (means[-1][question], statistics.median(row[question] for row in means))
-        )
+        expected = means[-1][question], statistics.median(row[question] for row in means)
+        assert (mean, reference) == pytest.approx(expected)
         assert loss > 0
         assert len({part[5] for part in losses["questions"]}) == min(
             len(losses["questions"]), len(overview["questions"])
