@@ -162,10 +162,7 @@ def test_the_examples_of_the_help_work_as_typed_with_texts_that_have_no_task(cal
 
 
 BAD_OPTIONS = {
-    "key": (
-        ("--column", "article=text"),
-        "--column article: expected KEY=COLUMN with one of the keys id, text, ",
-    ),
+    "key": (("--column", "article=text"), "--column article: expected KEY=COLUMN with one of the keys id, text, "),
     "no column": (("--column", "context"), "--column context: expected KEY=COLUMN "),
     "source": (("--from-suite",), "2 sources of texts: expected one of COLLECTION, --from-run RUN and --from-suite"),
     "no-model": (("-e", "judge"), "--model is missing: "),

@@ -66,11 +66,8 @@ def test_everything_is_decided_by_keyboard_kept_on_reload_and_exported_for_reade
     people = read_people(file, SUITE)
     assert [(mark.verdicts, mark.overall) for mark in people.marks] == [((0.25, 1, 0), 10)]
     assert [pair.choice for pair in people.pairs] == ["tie"]
-    assert [(opinion.question, opinion.is_reasonable) for opinion in people.opinions] == [
-        (1, False),
-        (2, True),
-        (None, True),
-    ]
+    opinions = [(opinion.question, opinion.is_reasonable) for opinion in people.opinions]
+    assert opinions == [(1, False), (2, True), (None, True)]
     rows = read_rows(file, error=ChecklistError)
     assert (rows.rows[0].cells["comment"], rows.rows[-1].cells["unclear"]) == ("no 1 npu?", True)
     assert file.read_bytes() == export_lines(SHEET.header, [row.cells for row in rows.rows])

@@ -135,6 +135,7 @@ def test_a_model_has_the_figures_of_the_table_and_its_losses_add_up_to_the_media
 
 def test_plots_have_sizes_and_contexts_from_names_and_wanted_lengths(suite, tmp_path):
     skills = {"heron-7b-128k": 2, "Heron-7B": 4, "heron-7b-1m": 1, "stork-8x22b": 3, "crane-0.5b": 0, "opt-api": 2}
+    skills |= {"opt-0b": 1, f"{'9' * 240}b": 1}  # without a size
     runs = [own.judged_run(tmp_path / name, suite, skill=skill) for name, skill in skills.items()]
     models = {model.model: (number, model) for number, model in enumerate(score_judged_runs(suite, runs).models)}
     by_size, scores, words, contexts = plots_of(score_judged_runs(suite, runs))

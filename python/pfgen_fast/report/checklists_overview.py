@@ -36,8 +36,8 @@ _N_TITLE = 160
 _N_READ = 2000
 _MIN_COMMON = 20
 _MIN_ALIKE = 3
-_SIZE = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])", re.IGNORECASE)
-_CONTEXT = re.compile(r"[-_. ](\d+(?=k)|\d(?=m))([km])(?![a-z0-9])", re.IGNORECASE)
+_SIZE = re.compile(r"(?<![a-z0-9.])(?:(\d{1,3})x)?(\d{1,4}(?:\.\d{1,3})?)b(?![a-z0-9])", re.IGNORECASE)
+_CONTEXT = re.compile(r"[-_. ](\d{1,4}(?=k)|\d(?=m))([km])(?![a-z0-9])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -331,7 +331,8 @@ def _series(number: int, points: Sequence[tuple[float, float | None]], **look: A
 
 def _by_size(model: ModelScores) -> list[tuple[float, float | None]]:
     match = _SIZE.search(model.name) or _SIZE.search(model.model)
-    return [(int(match[1] or 1) * float(match[2]), model.average.rescaled)] if match else []
+    size = int(match[1] or 1) * float(match[2]) if match else 0.0
+    return [(size, model.average.rescaled)] if size else []
 
 
 def _by_length(model: ModelScores, scores: ChecklistScores) -> list[tuple[int, float | None, float | None]]:

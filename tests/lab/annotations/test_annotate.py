@@ -172,6 +172,8 @@ def test_experts_vote_on_the_kinds_and_tasks_of_plans_with_an_example_of_each_ta
     assert [(item.content["task"], item.content["perturbation"]) for item in chosen] == [("story", "answer_swap")]
     with pytest.raises(DiscernmentError, match="nothing to vote on: expected the plan of a task with several metrics"):
         vote_items(read_criteria(), plans=["Answer Equivalence"])
+    with pytest.raises(DiscernmentError, match="unknown kind of damage 'identity'; expected one of char_delete, "):
+        vote_items(read_criteria(), kinds=["identity"])
 
 
 @pytest.mark.parametrize(

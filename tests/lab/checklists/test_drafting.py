@@ -40,7 +40,8 @@ def reply_to(request: Request) -> Reply:
         assert len(set(re.findall(r"Thank \d\.", prompt))) == 5
         return as_judge(f"They are:\n```json\n{json.dumps(PROPOSED)}\n```")
     if "groups" in prompt:
-        return as_judge(json.dumps([[numbers["Is it kind?"], numbers["Is it nice?"]]]))
+        kind, nice = numbers["Is it kind?"], numbers["Is it nice?"]
+        return as_judge(json.dumps([[kind, nice], [nice, kind]]))
     asked.append(request.body["seed"])
     chosen = [numbers[text] for text in ("Is it signed?", "Is it kind?", "Is it dated?")]
     return as_judge(json.dumps([99] if len(asked) == 1 else chosen))

@@ -83,7 +83,7 @@ def test_a_number_that_the_answer_contains_counts_only_at_the_end_of_the_reply(p
     [
         *(("4", 4), (" **4.**\n", 4), ("Coherence: 4", 4), ("Score (1-5) -\n4", None), ("Score:\n4.0", 4), ("4/5", 4)),
         *(("4 / 10", None), ("6", None), ("4\n\nIt has 2 gaps.", 4), ("I give it 4", None), ("3 or 4", None)),
-        *(("4.5", None), ("Not [[9]]: 4", None), ("", None), ("45", None)),
+        *(("4.5", None), ("N/A: -1", None), ("Not [[9]]: 4", None), ("", None), ("45", None)),
     ],
 )
 def test_where_the_prompt_does_not_ask_for_brackets_a_reply_may_be_only_a_number(tmp_path, reply, rating):

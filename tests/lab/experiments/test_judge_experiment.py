@@ -91,10 +91,8 @@ def test_replies_without_a_rating_are_left_out_and_counted(evaluator, find):
     with serving(moody) as server:
         finding = find(evaluator(server))
     left_out = "16 replies have no rating of the form [[1]] to [[10]] and are left out"
-    assert (
-        f"{left_out}; 8 of them ended at the limit of tokens: raise --max-tokens; the first: 'I would rather'"
-        in finding.notes
-    )
+    cut = "8 of them ended at the limit of tokens: raise --max-tokens; the first: 'I would rather'"
+    assert f"{left_out}; {cut}" in finding.notes
     assert "gave 32 ratings to" in finding.paragraph
     with pytest.raises(ExperimentError, match="no ratings: 48 are missing; there are no replies"):
         find(evaluator(name="none.jsonl"))

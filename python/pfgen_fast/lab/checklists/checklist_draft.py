@@ -114,7 +114,9 @@ class Drafting:
         }
         merges = self._values({key: [self._merge(key, own)] for key, own in texts.items() if own}, ask)
         for key, values in merges.items():
-            repeated = {number for groups in values for group in groups for number in group[1:]}
+            repeated: set[int] = set()
+            for first, *others in (group for groups in values for group in groups):
+                repeated.update(others if first not in repeated else ())  # [[1, 2], [2, 1]]: 1 stays
             texts[key] = [text for number, text in enumerate(texts[key], start=1) if number not in repeated]
         voters = {key: [self._vote(key, own, n) for n in range(n_voters)] for key, own in texts.items() if own}
         drafts: files.Categories[Draft] = {}

@@ -31,7 +31,7 @@ def reasonable_finding(
         for row in run.judgements(suite, with_reasons=False)
     }
     known = [opinion for opinion in opinions if opinion.subject in names]
-    subject = "a judgement of these runs" if runs else "an instruction"
+    subject = "a judgement of these runs as it is now" if runs else "an instruction"
     if not known:
         raise ChecklistError(
             f"none of {counted(len(opinions), 'opinion')} is about {subject}; expected exports of 'annotate --ask "
@@ -40,7 +40,7 @@ def reasonable_finding(
         )
     remarks = list(notes)
     if n := len(opinions) - len(known):
-        remarks.append(f"{counted(n, 'opinion')} left out: not about {subject} as it is now")
+        remarks.append(f"{counted(n, 'opinion')} left out: not about {subject}")
     parts: dict[tuple[str, str], list[Opinion]] = {}
     people: dict[tuple[str, str], list[bool]] = {}
     for opinion in known:

@@ -216,6 +216,8 @@ def read_suite(source: str | Path) -> dict[str, Any]:
             raise ChecklistError(f"{path}: areas: '{in_one_line(area)}' has no checklist in {CHECKLISTS_FILE}")
     tasks = _read_tasks(folder, checklists)
     if lengths is not None:
+        if len(tasks) * len(lengths.words) > _MAX_TASKS:
+            raise ChecklistError(f"{path}: lengths: more than {_MAX_TASKS:,} tasks, which is the limit")
         tasks = tuple(replace(lengths, areas=lengths.areas or there).with_variants(tasks))
     return {
         **settings,

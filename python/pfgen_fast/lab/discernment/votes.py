@@ -21,8 +21,8 @@ from ..chart_data import Matrix
 from ..evaluators.criteria import DEFAULT_TASK, Criteria
 from ..finding import Finding, Picture
 from ..statistics.raters import fleiss_kappa
-from .discernment_plan import Perturbation, kind_named, open_plan, paper_facts, perturbations_named
-from .kinds import KINDS, Kind, metric_named, rule_of, task_named
+from .discernment_plan import Perturbation, open_plan, paper_facts, perturbations_named
+from .kinds import KINDS, Kind, metric_named, rule_of, task_named, unknown
 from .perturbing import perturb
 from .weights import KEYS, cell, perturbation_key, rows_of
 
@@ -52,14 +52,16 @@ def vote_items(
 
     Plans of the paper's data sets limit tasks and kinds to theirs, and `kinds` are asked instead of all.
     """
-    names = [kind_named(name).name for name in kinds]
-    usual = [kind.name for kind in KINDS.values() if kind.level != "control"]
-    tasks = {name: dict.fromkeys(names or usual) for name in criteria.tasks if name != DEFAULT_TASK}
+    damage = [kind.name for kind in KINDS.values() if kind.level != "control"]
+    for name in kinds:
+        if rule_of(name) not in damage:
+            raise unknown("kind of damage", name, damage)
+    names = dict.fromkeys(map(rule_of, kinds))
+    tasks = {name: names or dict.fromkeys(damage) for name in criteria.tasks if name != DEFAULT_TASK and not plans}
     datasets = {open_plan(name).name.removeprefix("paper: ") for name in plans}
-    if rows := [row for row in paper_facts("perturbations") if row["dataset"] in datasets]:
-        tasks = {row["task"]: dict.fromkeys(names) for row in rows}
-        for row in rows if not names else ():
-            tasks[row["task"]][rule_of(row["kind"])] = None
+    for row in paper_facts("perturbations"):
+        if row["dataset"] in datasets:
+            tasks[row["task"]] = names or {**tasks.get(row["task"], {}), rule_of(row["kind"]): None}
     items = [
         _item(criteria, task, KINDS[name], language)
         for task, own in tasks.items()

@@ -112,7 +112,7 @@ class AskingEvaluator(ABC):
 
 _IN_BRACKETS = re.compile(r"\[\[\s*([-+]?\d[\d.,/]*)\s*\]\]")
 _WHOLE = re.compile(r"(\d{1,3})(?:\.0+)?")
-_BARE = re.compile(r"(?:[^\d\n]*[:：-])?[\s*_]*(\d{1,3})(?:\.0+)?(?: ?/ ?(\d+))?[ .。*_]*(?:\n.*)?", re.DOTALL)
+_BARE = re.compile(r"(?:[^\d\n]*(?:[:：]|-\s))?[\s*_]*(\d{1,3})(?:\.0+)?(?: ?/ ?(\d+))?[ .。*_]*(?:\n.*)?", re.DOTALL)
 """A reply whose first line is only a number, or its name and the number: `4`, `Coherence: 4/5`."""
 _AFTER_THE_END = " \t\r\n.。*_`"
 """Characters that may follow the rating at the end of a reply."""

@@ -97,7 +97,7 @@ def align(verdicts: Verdicts, ours: MetricValues) -> Aligned:
     if len(rows) < 2:
         raise ExperimentError(
             f"{name}: {counted(len(rows), 'model')} in common, expected at least 2; ours are "
-            f"{few_names(ours.models, 5)}, theirs {few_names(verdicts.models, 5) or 'none'}"
+            f"{few_names([*dict.fromkeys(ours.models)], 5)}, theirs {few_names(verdicts.models, 5) or 'none'}"
         )
     places = {prompt: place for place, prompt in enumerate(ours.prompts)}
     places |= {alias: places[prompt] for alias, prompt in ours.aliases.items()}
