@@ -179,7 +179,7 @@ def test_experts_vote_on_the_kinds_and_tasks_of_plans_with_an_example_of_each_ta
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--plan", "SummEval"), "--plan, --kinds: expected with --ask votes"),
+        (("--plan", "SummEval"), "--plan: expected with --ask votes"),
         (("--ask", "pairs", "--reference", "secret_on"), "--reference: unknown run 'secret_on'"),
         (("--question", "Is it short?"), "--question: expected with --ask instructions"),
         (("--ask", "votes"), "--ask votes: expected without a suite, runs and other questions"),

@@ -81,6 +81,10 @@ class Annotate:
 
     def _asked(self, asks: list[str]) -> tuple[Asked, list[SheetItem]]:
         """What is asked, and all items."""
+        needed = {"plan": "votes", "kinds": "votes", "reference": "pairs", "question": "instructions"}
+        for option, ask in needed.items():
+            if getattr(self, option) is not None and ask not in asks:
+                raise AnnotationError(f"--{option}: expected with --ask {ask}")
         if "votes" in asks:
             from ...lab.annotations.annotation_rows import Asked, guideline_text
             from ...lab.discernment.votes import vote_items
@@ -92,12 +96,6 @@ class Annotate:
             asked = Asked("kinds of damage", "", self.language, guideline, (), self.language)
             chosen: Any = {"plans": self.plan or (), "kinds": names_of(self.kinds), "language": self.language}
             return asked, vote_items(read_criteria(), **chosen)
-        if self.plan or self.kinds:
-            raise AnnotationError("--plan, --kinds: expected with --ask votes")
-        if self.reference is not None and "pairs" not in asks:
-            raise AnnotationError("--reference: expected with --ask pairs")
-        if self.question is not None and "instructions" not in asks:
-            raise AnnotationError("--question: expected with --ask instructions")
         if self.suite is None or (not self.runs and asks != ["instructions"]):
             raise AnnotationError("expected a checklist suite and at least one run, such as: annotate essays-en runs")
         from ...lab.checklists import people_items as items

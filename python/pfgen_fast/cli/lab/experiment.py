@@ -33,12 +33,12 @@ class Call:
     quiet: Quiet = False
 
     def sources(self, paths: list[str] | None, table: str | None) -> list[str]:
-        """The paths of runs, or else the name of a table."""
+        """The paths of runs; empty for the published table."""
         if bool(paths) == bool(table):
             fail("expected either runs (PATH) or --table published")
         if table and self.suite is not None:
             fail(f"--suite: expected runs, not --table {table}")
-        return paths or [str(table)]
+        return paths or []
 
     def read(self, read: Callable[..., Runs], paths: list[str], **more: object) -> Runs:
         """Reads runs with `score_runs` or `read_figures`, with a progress bar."""
@@ -99,8 +99,8 @@ class ExperimentRelations:
 
         runs: RunMeans
         paths = self.call.sources(self.paths, self.table)
-        if len(paths) == 1 and (paths[0] == "published" or paths[0].endswith(".csv")):
-            runs = read_leaderboard(Path(paths[0]))
+        if not paths or (len(paths) == 1 and paths[0].endswith(".csv")):
+            runs = read_leaderboard(*map(Path, paths))
             caution(*runs.problems)
         else:
             runs = self.call.read(score_runs if self.runs == "all" else read_figures, paths)
@@ -225,7 +225,7 @@ class ExperimentAgreement:
             if self.table:
                 if any(v.prompts for v in verdicts):
                     fail(f"--table {self.table}: expected verdicts on models; the table has no answers")
-                means = read_leaderboard(Path(self.table)).of_models()
+                means = read_leaderboard().of_models()
                 by_model = values_of_means(means, families_of(means.models, self.family))
                 self.call.finish(agreement(by_model, verdicts), by_model)
                 return

@@ -24,17 +24,11 @@ from .tasks import TaskKey
 
 @dataclass(frozen=True)
 class Calibrated:
-    """The rescaled score of a model or of one of its areas, as people would give it.
+    """The rescaled score of a model or of one of its areas, as people would give it."""
 
-    Attributes:
-        judge: The score by the judge.
-        marks: The number of marked tasks.
-        fit: The estimate from marks and verdicts; None without marks in an area.
-    """
-
-    judge: float | None
-    marks: int
-    fit: PredictionPowered | None
+    judge: float | None  # score by the judge
+    marks: int  # number of marked tasks
+    fit: PredictionPowered | None  # estimate from marks and verdicts; None without marks in an area
 
     def to_dict(self) -> dict[str, Any]:
         """The figures for JSON and CSV; None for an unknown figure."""

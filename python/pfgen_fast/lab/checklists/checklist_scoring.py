@@ -42,42 +42,31 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class ScoredPart:
-    """The score of a model on an area, a category or a length; the average is a part, too: the mean of the areas.
+    """The score of a model on an area, a category or a length; the average is a part, too: the mean of the areas."""
 
-    Attributes:
-        n: The number of judged answers.
-        gaps: The names of answers that are not judged, by reason.
-        score: The mean score, 0 to 100; None without judged answers, like the other figures.
-        interval: The 95 % interval of the rescaled score.
-        length: How far the wanted length was met, if the number of words of each answer is known.
-    """
-
-    n: int = 0
+    n: int = 0  # number of judged answers
+    # names of answers that are not judged, by reason
     gaps: Mapping[Gap, tuple[str, ...]] = field(default_factory=lambda: dict.fromkeys(GAPS, ()))
-    score: float | None = None
+    score: float | None = None  # mean score, 0 to 100; None without judged answers, like the other figures
     rescaled: float | None = None
     rescaled_plain: float | None = None
     rescaled_missing_as_zero: float | None = None
     rescaled_over_answers: float | None = None  # only of the average
     words: float | None = None
-    interval: Ends | None = None
+    interval: Ends | None = None  # the 95 % interval of the rescaled score
+    # how far the wanted length was met, if the number of words of each answer is known
     length: LengthFigures | None = None
 
 
 @dataclass(frozen=True)
 class ModelScores:
-    """The scores of one model.
-
-    Attributes:
-        place: Its place, from 1; equal averages share the mean of their places.
-        ranks: Its rank range (`paired.rank_ranges`); None without an average or a verdict.
-    """
+    """The scores of one model."""
 
     model: str
     name: str
     signature: str
-    place: float | None
-    ranks: tuple[int, int] | None
+    place: float | None  # its place, from 1; equal averages share the mean of their places
+    ranks: tuple[int, int] | None  # its rank range (`paired.rank_ranges`); None without an average or a verdict
     areas: Mapping[str, ScoredPart]
     categories: Mapping[tuple[str, str], ScoredPart]
     lengths: Mapping[str, ScoredPart]

@@ -55,7 +55,10 @@ def ranking(scores: ChecklistScores) -> Table:
         (_scored("average", scores), lambda model: (model.average.rescaled, model.n("missing"))),
         (_INTERVAL, lambda model: model.average.interval),
         (Column("rank range", form=_range), lambda model: model.ranks),
-        *_of_areas(scores, lambda area: _scored(area.replace("_", " "), scores), _score),
+        *(
+            (_scored(area.replace("_", " "), scores), partial(lambda area, model: _score(model.areas.get(area)), area))
+            for area in dict.fromkeys(area for model in scores.models for area in model.areas)
+        ),
     ]
     if any(model.n("missing") for model in scores.models):
         cells.append((Column("missing"), lambda model: model.n("missing")))
@@ -99,27 +102,16 @@ def by_length(scores: ChecklistScores) -> Table:
 
 def calibration_table(calibration: Calibration) -> Table:
     """The scores by the judge, by marks and verdicts together, and by marks alone, for each model and area."""
-    cells: Cells = [
-        (Column("model"), lambda row: in_one_line(row[0], _LONGEST_NAME)),
-        (Column("part"), lambda row: in_one_line(row[1] or "average", _LONGEST_NAME)),
-        (Column("judge", digits=2), lambda row: row[2]["judge"]),
-        (Column("marks"), lambda row: row[2]["marks"]),
-        (Column("calibrated", digits=2), lambda row: row[2]["calibrated"]),
-        (Column("low", digits=2), lambda row: row[2]["calibrated_low"]),
-        (Column("high", digits=2), lambda row: row[2]["calibrated_high"]),
-        (Column("marks alone", digits=2), lambda row: row[2]["marks_alone"]),
-        (Column("low", digits=2), lambda row: row[2]["marks_alone_low"]),
-        (Column("high", digits=2), lambda row: row[2]["marks_alone_high"]),
-        (Column("correlation", digits=2), lambda row: row[2]["correlation"]),
-        (Column("effective marks", digits=0), lambda row: row[2]["effective_marks"]),
-    ]
+    figures = ("calibrated", "low", "high", "marks alone", "low", "high", "correlation")
+    columns = [Column("model"), Column("part"), Column("judge", digits=2), Column("marks")]
+    columns += [*(Column(name, digits=2) for name in figures), Column("effective marks", digits=0)]
     rows = [
-        (model, part, mean.to_dict())
+        (*(in_one_line(name, _LONGEST_NAME) for name in (model, part or "average")), *mean.to_dict().values())
         for model, parts in calibration.models.items()
         for part, mean in parts.items()
         if not part or parts[""].marks
     ]
-    return Table.of_records(cells, rows, title="Calibrated by marks of people")
+    return Table(columns, rows, "Calibrated by marks of people")
 
 
 def parts_of(scores: ChecklistScores, model: ModelScores) -> Table:
@@ -237,14 +229,6 @@ def question_means(model: ModelScores) -> dict[tuple[str, str], tuple[float, ...
         key: tuple(map(fmean, zip(*(answer.verdicts for answer in answers), strict=True)))
         for key, answers in by_part(model.answers, "category").items()
     }
-
-
-def _of_areas(
-    scores: ChecklistScores, column: Callable[[str], Column], value: Callable[[ScoredPart | None], Any]
-) -> Iterator[tuple[Column, Callable[[ModelScores], Any]]]:
-    """A column of models for each area."""
-    for area in dict.fromkeys(area for model in scores.models for area in model.areas):
-        yield column(area), partial(lambda area, model: value(model.areas.get(area)), area)
 
 
 def _scored(title: str, scores: ChecklistScores) -> Column:

@@ -83,11 +83,7 @@ def _key(name: str) -> str:
 
 
 def read_judgements(
-    path: Path,
-    suite: ChecklistSuite,
-    *,
-    with_reasons: bool = True,
-    on_fault: OnFault | None = None,
+    path: Path, suite: ChecklistSuite, *, with_reasons: bool = True, on_fault: OnFault | None = None
 ) -> list[Judgement]:
     """The judgements of a file, in the order of the file."""
     checks = {name: check for name, check in _CHECKS.items() if with_reasons or name != "reasons"}

@@ -191,11 +191,7 @@ def _opinion(row: Mapping[str, Any], task: ChecklistTask, suite: ChecklistSuite)
     sha256, judgement = (member(row, name, text_in_cell) for name in ("response_sha256", "judgement"))
     number, is_reasonable = member(row, "question", question), member(row, "is_reasonable", _truth)
     decided = Opinion(
-        **place_of(task, row),
-        response_sha256=sha256,
-        subject=judgement,
-        question=number,
-        is_reasonable=is_reasonable,
+        **place_of(task, row), response_sha256=sha256, subject=judgement, question=number, is_reasonable=is_reasonable
     )
     return (decided.annotator, judgement, number), decided
 

@@ -6,7 +6,7 @@ to a task depend on one another; p-values, as in the literature, treat answers a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -179,28 +179,30 @@ class CorrelatedMethods:
         answers = np.arange(len(x)) if answers is None else answers
         used, clusters = np.unique(self.grid.task_of[answers], return_inverse=True)
         first, second = x[answers], y[answers]
-        value = spearman(first, second) if len(answers) >= MIN_ANSWERS else None
+        value, p = _spearman(first, second)
         draws = resampled_spearman(first, second, clusters, self.grid.counts[:, used])
-        p = None if value is None else p_value(value, len(answers))
         return Coefficient(len(answers), self.grid.estimate(value, draws, used), p)
 
     def over_models(self, first: str, second: str) -> Coefficient:
         """The correlation of two methods over the means of models; areas have equal weights."""
         x, y = (self.grid.averages(self.columns[name]) for name in (first, second))
-        value = spearman(x, y) if len(x) >= MIN_ANSWERS else None
-        return Coefficient(len(self.grid.models), Estimate(value), None if value is None else p_value(value, len(x)))
+        value, p = _spearman(np.array(x), np.array(y))
+        return Coefficient(len(self.grid.models), Estimate(value), p)
 
     @property
     def means(self) -> list[tuple[Cell, ...]]:
         """For each model: its name, the number of answers, and its mean by each method."""
-        rescale = self.values.suite.rescaling
-        means = [self.grid.averages(self.columns[name]) for name in self.names]
-        shown = [
-            list(map(rescale, own)) if name in ("checklist", "avg-c") else own
-            for name, own in zip(self.names, means, strict=True)
-        ]
-        counts = np.bincount(self.grid.model_of).tolist()
-        return [(model, n, *own) for model, n, *own in zip(self.grid.models, counts, *shown, strict=False)]
+        shown: list[Iterable[Cell]] = []
+        for name in self.names:
+            means = self.grid.averages(self.columns[name])
+            shown.append(map(self.values.suite.rescaling, means) if name in ("checklist", "avg-c") else means)
+        return list(zip(self.grid.models, np.bincount(self.grid.model_of).tolist(), *shown, strict=False))
+
+
+def _spearman(x: Floats, y: Floats) -> tuple[float | None, float | None]:
+    """The correlation and its p-value; None if they are undefined."""
+    value = spearman(x, y) if len(x) >= MIN_ANSWERS else None
+    return value, None if value is None else p_value(value, len(x))
 
 
 def correlated(values: Values, *, draws: int = 1000) -> CorrelatedMethods:

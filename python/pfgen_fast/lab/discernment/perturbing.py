@@ -178,12 +178,7 @@ class Damage:
     """The damaged texts of a collection, by kind; the arguments are those of `discern`."""
 
     def __init__(
-        self,
-        items: Collection | Iterable[Item],
-        plan: Plan | None = None,
-        *,
-        seed: int = 0,
-        maker: Maker | None = None,
+        self, items: Collection | Iterable[Item], plan: Plan | None = None, *, seed: int = 0, maker: Maker | None = None
     ) -> None:
         self.collection = items if isinstance(items, Collection) else Collection.of(items)
         self.plan = usual_plan(self.collection.items) if plan is None else plan

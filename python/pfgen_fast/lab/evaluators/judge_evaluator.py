@@ -80,17 +80,15 @@ def read_template(source: str | Path = "default", language: str = USUAL_LANGUAGE
             f"{path}: no such file; expected a template, or the name of a packaged template: {', '.join(TEMPLATES)}"
         )
     template = Template.read(path, placeholders=_PLACEHOLDERS, needed=("question", "answer"))
-    is_bare = "[[" not in template.text
-    if not template.text.startswith("Scale:"):
-        return RatingTemplate(template.text, template.placeholders, Scale(is_bare=is_bare), language)
     head = _HEAD.match(template.text)
-    if head is None:
+    if head is None and template.text.startswith("Scale:"):
         raise JudgingError(f"{path}, line 1: expected the scale as 'Scale: 1 to 5'")
+    low, high = (int(head[1]), int(head[2])) if head else (USUAL_SCALE.low, USUAL_SCALE.high)
     try:
-        scale = Scale(int(head[1]), int(head[2]), is_bare)
+        scale = Scale(low, high, is_bare="[[" not in template.text)
     except JudgingError as error:
         raise JudgingError(f"{path}, line 1: {error}") from None
-    return RatingTemplate(template.text[head.end() :], template.placeholders, scale, language)
+    return RatingTemplate(template.text[head.end() if head else 0 :], template.placeholders, scale, language)
 
 
 @dataclass(frozen=True)

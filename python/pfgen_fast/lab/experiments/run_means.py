@@ -135,16 +135,18 @@ class RunMeans:
 # --- leaderboards
 
 
-def read_leaderboard(path: Path) -> RunMeans:
-    """Reads a leaderboard from a CSV file; the path `published` stands for the published results.
+def read_leaderboard(path: Path | None = None) -> RunMeans:
+    """Reads a leaderboard from a CSV file, or the published results.
 
     Fluency and truthfulness are sums over the sets. The file needs the columns `run`, `model`, `score`, `length`,
     `helpfulness`, and `fluency_<set>` and `truthfulness_<set>` of each set; other columns are ignored. Rows that lack a
     number are left out and named.
     """
-    is_published = str(path) == PUBLISHED
-    text = rank([], others=published(yardsticks=True)).to_csv() if is_published else None
-    header, rows = _rows(read_text(path, error=ExperimentError, limit=_MAX_BYTES) if text is None else text, path)
+    if path is None:
+        path, text = Path(PUBLISHED), rank([], others=published(yardsticks=True)).to_csv()
+    else:
+        text = read_text(path, error=ExperimentError, limit=_MAX_BYTES)
+    header, rows = _rows(text, path)
     sets = [name.removeprefix("fluency_") for name in header if name.startswith("fluency_")]
     columns = (*_NEEDED[2:], *(f"{metric}_{name}" for metric in _BY_SET for name in sets))
     missing = [name for name in (*_NEEDED, *columns) if name not in header] or ([] if sets else ["fluency_<set>"])

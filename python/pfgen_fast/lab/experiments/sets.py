@@ -6,13 +6,12 @@ import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from ...base.arrays import Floats
 from ...base.errors import ExperimentError
-from ...runs.result_tables import PUBLISHED, published_set_scores
+from ...runs.result_tables import published_set_scores
 from ...suite.suite import Suite
 from ..chart_data import Matrix, Scatter
 from ..finding import Finding, Picture, correlation_table, finding_table, with_interval
@@ -61,7 +60,7 @@ def scores_by_set(figures: RunFigures, wanted: Sequence[str] | None = None) -> S
 
 def published_by_set() -> ScoresBySet:
     """The scores of the published runs with each set alone, from the table in the package."""
-    runs, figures = read_leaderboard(Path(PUBLISHED)).of_models(), published_set_scores()
+    runs, figures = read_leaderboard().of_models(), published_set_scores()
     rows = [figures[name] for name in runs.names]
     sets = tuple(rows[0]["scores"])
     scores = {_WITH.format(name): np.array([row["scores"][name] for row in rows]) for name in sets}

@@ -232,10 +232,7 @@ def interval_of_sum(weights: Floats, scores: DiscernmentScores) -> tuple[float, 
 
 
 def change_interval(
-    changes: Floats,
-    *,
-    largest: float,
-    clusters: NDArray[np.int_] | None = None,
+    changes: Floats, *, largest: float, clusters: NDArray[np.int_] | None = None
 ) -> tuple[Floats, Floats]:
     """The 95 % interval of the mean of each row of changes.
 

@@ -27,38 +27,24 @@ _IN_TAIL = 3  # expected number of marked items whose verdicts are limited, at e
 
 @dataclass(frozen=True)
 class MarkedStratum:
-    """The items of a stratum, such as an area of a suite; strata count alike, whatever their sizes.
+    """The items of a stratum, such as an area of a suite; strata count alike, whatever their sizes."""
 
-    Attributes:
-        truth: The dear figure of each marked item.
-        proxy: The cheap figure of each marked item, in the same order.
-        proxy_all: The cheap figures of the other items.
-        ends: The lowest and the highest possible dear figure. Marks that are all one of them count as yes and no.
-    """
-
-    truth: Sequence[float]
-    proxy: Sequence[float]
-    proxy_all: Sequence[float]
+    truth: Sequence[float]  # dear figure of each marked item
+    proxy: Sequence[float]  # cheap figure of each marked item, in the same order
+    proxy_all: Sequence[float]  # cheap figures of the other items
+    # lowest and the highest possible dear figure. Marks that are all one of them count as yes and no
     ends: tuple[float, float] = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class PredictionPowered(MeanInterval):
-    """A mean from marks and a cheap judge, and its interval; `n` is the number of marks.
+    """A mean from marks and a cheap judge, and its interval; `n` is the number of marks."""
 
-    Attributes:
-        level: The confidence level of the interval.
-        weight: The weight of the judge: the slope of the marks over its verdicts; 0 if the marks stand alone.
-        correlation: The correlation of marks and (limited) verdicts within strata; None if either has no spread.
-        alone: The mean of the marks alone, and its interval.
-        n_others: The number of items without a mark.
-    """
-
-    level: float
-    weight: float
-    correlation: float | None
-    alone: MeanInterval
-    n_others: int
+    level: float  # confidence level of the interval
+    weight: float  # weight of the judge: the slope of the marks over its verdicts; 0 if the marks stand alone
+    correlation: float | None  # correlation of marks and (limited) verdicts within strata; None if either has no spread
+    alone: MeanInterval  # mean of the marks alone, and its interval
+    n_others: int  # number of items without a mark
 
     @property
     def effective_marks(self) -> float | None:

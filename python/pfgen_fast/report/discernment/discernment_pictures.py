@@ -252,7 +252,7 @@ def _styles(tests: Sequence[Discernment]) -> list[tuple[str, str, chart_data.Cha
         charts.append(("correlations", f"Response styles: Pearson's correlations, {in_one_line(damage, 60)}", matrix))
         shares = [np.histogram(own, edges)[0] / len(own) for own in scores]
         lines = [chart_data.Line(name, middles, share) for name, share in zip(names, shares, strict=True)]
-        panels.append(chart_data.LinePanel(damage, tuple(lines), (None,) * len(lines)))
+        panels.append(chart_data.LinePanel(in_one_line(damage, 60), tuple(lines), (None,) * len(lines)))
     panel_chart = chart_data.LinePanels(tuple(panels), "mean score over metrics", "share of texts")
     return [*charts, ("styles", "Response styles: how often evaluators give each mean score", panel_chart)]
 
