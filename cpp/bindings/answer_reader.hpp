@@ -30,23 +30,18 @@ class AnswerReader {
   explicit AnswerReader(const QuestionSource& question);
 
   // Whether the core alone cannot read the answers.
-  bool is_needed() const { return n_regexes_ > 0 || !token_reader_.is_none(); }
+  bool is_needed() const { return question_.rules->n_regexes() > 0 || !token_reader_.is_none(); }
 
   // In invalid UTF-8 nothing is found; the scorer names the row. `memory` is used again for every answer.
   ReadAnswer read(const TextView& answer, NormalisedText& memory) const;
 
  private:
   ReadAnswer read_tokens(const TextView& answer) const;
-  ReadAnswer read_normalised(const TextView& answer, NormalisedText& memory) const;
-  // `in_units` has the position of the end of a match; by default it is the end itself.
-  void search(std::u32string_view text, std::uint32_t* positions, const Positions* in_units = nullptr) const;
+  void search(std::u32string_view text, std::span<std::uint32_t> ends) const;
 
   std::vector<pybind11::object> searchers_;
   pybind11::object token_reader_;
-  std::shared_ptr<const Spelling> spelling_;
-  std::size_t n_regexes_;
-  bool is_normalised_;
-  std::size_t look_ahead_;
+  Question question_;
 };
 
 // The answers of a batch, ready for the core, with the objects that they borrow from.

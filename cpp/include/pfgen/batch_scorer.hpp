@@ -9,10 +9,12 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "pfgen/constants.hpp"
 #include "pfgen/keywords.hpp"
+#include "pfgen/normalised_text.hpp"
 #include "pfgen/question_index.hpp"
 #include "pfgen/spelling.hpp"
 #include "pfgen/sums.hpp"
@@ -42,6 +44,14 @@ struct Answer {
   std::uint32_t question;
   const std::uint32_t* regex_positions;
 };
+
+// Writes for each pattern with regex syntax of a question's rules the end of its first match in a text, or kNotFound.
+using PatternSearch = std::function<void(std::u32string_view text, std::span<std::uint32_t> ends)>;
+
+// The `regex_positions` of an answer. In invalid UTF-8 nothing is found; the scorer names the row. `memory` is used
+// again for every answer.
+std::vector<std::uint32_t> regex_positions(const Question& question, const TextView& answer, NormalisedText& memory,
+                                           const PatternSearch& search);
 
 // Section 5 of docs/scoring.md. `fluency` and `truthfulness` are the sums over the sets. Null rows hold NaN.
 struct ScoreColumns {

@@ -21,7 +21,7 @@ namespace pfgen {
 namespace {
 
 // Zeroed memory for a section. calloc does not clear memory that the system has just provided, because it is zero.
-Section allocate(std::uint64_t n_bytes) {
+Section allocate(std::size_t n_bytes) {
   std::size_t space = n_bytes + Section::kAlignment;
   void* memory = std::calloc(space, 1);
   if (memory == nullptr) throw std::bad_alloc();

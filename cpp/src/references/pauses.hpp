@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
-#include <thread>
 
 namespace pfgen {
 
 // Ends a thread after the calling thread was interrupted.
 struct Stopped : std::exception {};
+
+// Its address tells threads apart, also where the library has none.
+inline thread_local char this_thread = 0;
 
 // Ends all threads if the calling thread is interrupted.
 class Pauses {
@@ -20,7 +22,7 @@ class Pauses {
   // Throws the exception of `on_pause` in the calling thread, and then Stopped in all others.
   void check() {
     if (is_stopped_) throw Stopped{};
-    if (!on_pause_ || std::this_thread::get_id() != caller_) return;
+    if (!on_pause_ || &this_thread != caller_) return;
     try {
       on_pause_();
     } catch (...) {
@@ -31,7 +33,7 @@ class Pauses {
 
  private:
   const std::function<void()>& on_pause_;
-  std::thread::id caller_ = std::this_thread::get_id();
+  const char* caller_ = &this_thread;
   std::atomic<bool> is_stopped_ = false;
 };
 

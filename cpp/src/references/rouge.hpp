@@ -62,7 +62,7 @@ class Rouge {
 };
 
 // ROUGE-Lsum takes time for each pair of tokens of two sentences, and for each pair of sentences.
-inline constexpr std::size_t kMaxLcsPairs = std::size_t{1} << 33;
+inline constexpr std::uint64_t kMaxLcsPairs = std::uint64_t{1} << 33;
 inline constexpr std::size_t kMaxSentencePairs = std::size_t{1} << 30;
 struct LcsTooLarge : std::runtime_error {
   using std::runtime_error::runtime_error;

@@ -68,13 +68,13 @@ void score_in_blocks(std::span<const Answer> answers, std::size_t n_questions, s
   const RowsByQuestion by_question(answers, n_questions);
   const std::span<const std::size_t> rows = by_question.rows();
   InvalidRow first;
-  std::mutex first_mutex;
+  Mutex first_mutex;
   run_parallel((answers.size() + n_in_block - 1) / n_in_block, n_threads, on_pause, [&] {
     return [&, block = make_block(by_question)](std::size_t i) mutable {
       const std::size_t n_rows = std::min(n_in_block, rows.size() - i * n_in_block);
       const InvalidRow invalid = block.score(rows.subspan(i * n_in_block, n_rows));
       if (invalid.row == kNoError) return;
-      const std::scoped_lock lock(first_mutex);
+      const std::lock_guard lock(first_mutex);
       first.keep_first(invalid);
     };
   });

@@ -1,23 +1,31 @@
-// Tasks on several threads; no thread outlives the call.
+// Tasks on several threads; no thread outlives the call. Where a program has one thread only, as in WebAssembly, that
+// thread does all of them.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
+
+#ifdef __STDCPP_THREADS__
+#include <condition_variable>
+#include <thread>
+#endif
 
 namespace pfgen {
 
 inline constexpr std::size_t kTasksPerPause = 16;
 inline constexpr std::chrono::milliseconds kWait{50};  // for other threads, between two pauses
+
+#ifdef __STDCPP_THREADS__
+
+using Mutex = std::mutex;
 
 // Threads that are waited for at the end of their scope: std::jthread, which libc++ has since version 20 only.
 class JoinedThreads {
@@ -71,13 +79,26 @@ class TaskRanges {
   std::vector<std::atomic<std::size_t>> next_;  // task of each range
 };
 
+#else
+
+struct Mutex {
+  void lock() noexcept {}
+  void unlock() noexcept {}
+};
+
+#endif
+
 // Runs `work(task)` for every task below `n_tasks`; each of `n_threads` threads has a worker from `make_worker`.
 // The calling thread calls `on_pause`, if there is one, after every few of its tasks, and while it waits for others.
 // The first exception of any is thrown here, after all have ended.
 template <class MakeWorker>
 void run_parallel(std::size_t n_tasks, std::size_t n_threads, const std::function<void()>& on_pause,
                   const MakeWorker& make_worker) {
+#ifdef __STDCPP_THREADS__
   const std::size_t n_workers = std::max<std::size_t>(1, std::min(n_threads, n_tasks));
+#else
+  constexpr std::size_t n_workers = 1;
+#endif
   if (n_workers == 1) {
     auto worker = make_worker();
     for (std::size_t task = 0; task < n_tasks; ++task) {
@@ -86,6 +107,7 @@ void run_parallel(std::size_t n_tasks, std::size_t n_threads, const std::functio
     }
     return;
   }
+#ifdef __STDCPP_THREADS__
   TaskRanges tasks(n_tasks, n_workers);
   std::mutex mutex;
   std::exception_ptr error;
@@ -133,6 +155,7 @@ void run_parallel(std::size_t n_tasks, std::size_t n_threads, const std::functio
   lock.unlock();
   threads.join();
   if (error) std::rethrow_exception(error);
+#endif
 }
 
 }  // namespace pfgen
