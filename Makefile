@@ -25,9 +25,14 @@ BENCH = --benchmark-only --benchmark-quiet --quiet $(BENCH_OPTIONS)
 FUZZ_SECONDS ?= 60
 SANITIZERS ?= asan-ubsan tsan
 FUZZ_SEED ?= 0
+# What scores answers, without what reads tables, counts texts and writes records.
+WASM := $(filter-out %/arrow_column.cpp, $(wildcard $(addprefix cpp/, $(addsuffix /*.cpp, \
+  src/formulas src/index src/references src/scoring src/text wasm)))) \
+  $(addprefix cpp/src/counting/, ngram_classes.cpp sorted_windows.cpp symbols.cpp)
+ZIG := $(BIN)/python -m ziglang c++ -w -target wasm32-wasi -mexec-model=reactor
 CPP := $(shell find cpp -name '*.[ch]pp')
 
-.PHONY: help demo test test-all fuzz simulate core clang windows parity models integrations engines pages docs lint package workflows bench bench-compare sanitize clean
+.PHONY: help demo test test-all fuzz simulate core clang windows parity models integrations engines pages docs wasm wasm-test lint package workflows bench bench-compare sanitize clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -81,6 +86,13 @@ pages: $(VENV)/with-browser ## test the pages of reports in the distribution's C
 docs: $(VENV)/with-docs ## build the documentation site into build/site; a broken link or an external asset is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python tools/check_site.py build/site
+
+wasm: js/pfgen.wasm ## compile the core to WebAssembly, for js/
+
+wasm-test: js/pfgen.wasm ## test the JavaScript package in Node, against scores that Python records
+	@command -v node >/dev/null || { echo "no node: install Node 18 or newer"; exit 1; }
+	$(BIN)/python tools/wasm_records.py build/wasm/records
+	node --test js/test/
 
 lint: $(VENV)/with-linters ## check style, types, and the imports between packages
 	$(BIN)/ruff check .
@@ -168,6 +180,19 @@ $(VENV)/with-docs: $(VENV)/with-tools
 $(VENV)/with-browser: $(VENV)/with-tools
 	@$(INSTALL) --group browser
 	@touch $@
+
+$(VENV)/with-wasm: $(VENV)/installed
+	@$(INSTALL) --group wasm
+	@touch $@
+
+# Exceptions are compiled, but nothing is unwound: see cpp/wasm/module.cpp.
+build/wasm/%.o: cpp/%.cpp $(filter %.hpp, $(CPP)) $(VENV)/with-wasm
+	@mkdir -p $(@D)
+	$(ZIG) -c -O3 -std=c++20 -fexceptions -ffunction-sections -msimd128 -ffp-contract=off -fno-sanitize=all \
+	  -Icpp/include -Icpp/src $< -o $@
+
+js/pfgen.wasm: $(WASM:cpp/%.cpp=build/wasm/%.o)
+	$(ZIG) $^ -Wl,--gc-sections -Wl,--strip-all -o $@
 
 # The peers of the bench. If a peer cannot be installed, its row of the table says so.
 $(VENV)/with-peers: $(VENV)/with-tools

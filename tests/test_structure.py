@@ -16,7 +16,7 @@ MOST_LINES = 400
 UNSEARCHABLE = ("found", "one", "each", "made", "said", "given")
 GENERATED = ("normalisation_table.cpp", "unicode_table.cpp")
 MOST = {
-    "lines of the package": 55_750,
+    "lines of the package": 55_900,
     "files of the package": 306,
     "files, of 1,000 lines": 6,
     "lines of tests": 45_600,

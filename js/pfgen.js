@@ -1,0 +1,349 @@
+// Scores answers in browsers and in Node with the core of pfgen-fast, bit for bit as in Python.
+
+import { translated } from "./patterns.js";
+
+const PROFILES = ["leaderboard", "paper", "normalised"];
+const COLUMNS = ["fluency", "truthfulness", "helpfulness", "average"];
+const METRICS = { bleu: 0, chrf: 1, rougeL: 4 };
+const FORMS = { text: 0, regex: 1, and: 2, or: 3 };
+const PATTERNS = { whitespace: 0, words: 1 };
+const FIRST_WORD = 0x40000; // the symbol of the first word of a question
+const UNKNOWN_WORD = 0x3fffe;
+const MARKS = [..."^$、。・「」『』（）【】［］〈〉《》"]; // which truthfulness skips
+const NOT_FOUND = 0xffffffff;
+const MOST_AT_A_TIME = 1000;
+const REGEX_SYNTAX = /[\\.^$*+?{}[\]|()]/;
+
+/** Something from outside that cannot be scored; the message says what, and what was expected. */
+export class PfgenError extends Error {
+  name = "PfgenError";
+}
+
+/** One instance of the module, until an error ends it. */
+class Instance {
+  constructor(module, search) {
+    const imports = {
+      fail: (at, n) => {
+        throw new PfgenError(new TextDecoder().decode(this.bytes.subarray(at, at + n)));
+      },
+      search: (question, at, n, ends) => search(question, this.numbers(at, n), (i, end) => this.setNumber(ends, i, end)),
+    };
+    // The library of C++ names them, and uses them only where it aborts.
+    const system = Object.fromEntries(["fd_close", "fd_seek", "fd_write"].map((name) => [name, () => 8]));
+    const { exports } = new WebAssembly.Instance(module, { pfgen: imports, wasi_snapshot_preview1: system });
+    this.core = exports;
+    this.core._initialize();
+  }
+
+  get bytes() {
+    return new Uint8Array(this.core.memory.buffer);
+  }
+
+  numbers(at, n) {
+    return new Uint32Array(this.core.memory.buffer, at, n);
+  }
+
+  setNumber(at, i, value) {
+    this.numbers(at, i + 1)[i] = value;
+  }
+
+  floats(at, n) {
+    return new Float64Array(this.core.memory.buffer, at, n);
+  }
+
+  allocate(n) {
+    const at = this.core.allocate(n);
+    if (at === 0) throw new PfgenError(`no memory for ${n.toLocaleString("en")} bytes`);
+    return at;
+  }
+
+  /** Copies an array into the memory of the module. */
+  copy(array) {
+    const at = this.allocate(array.byteLength);
+    this.bytes.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), at);
+    return at;
+  }
+}
+
+/** Calls a function with an instance that an error ends: nothing in it can be unwound. */
+function guarded(holder, run) {
+  try {
+    return run((holder.instance ??= holder.open()));
+  } catch (error) {
+    holder.instance = null;
+    if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError)
+      throw new PfgenError(`cannot be computed here (${error.message}); is the text too long?`);
+    throw error;
+  }
+}
+
+function codePoints(text) {
+  return Uint32Array.from(text, (character) => character.codePointAt(0));
+}
+
+function checkedText(text, what) {
+  if (typeof text !== "string") throw new PfgenError(`${what}: expected a string, not ${text === null ? "null" : typeof text}`);
+  return text;
+}
+
+/** The rules of a question, each before its parts. */
+function* depthFirst(rules) {
+  for (const rule of rules) {
+    yield rule;
+    yield* depthFirst(rule.and ?? rule.or ?? []);
+  }
+}
+
+function nameOf(rule) {
+  return rule.name ?? rule.t ?? null;
+}
+
+/** A question as the core takes it: a list of numbers. */
+function described(question, setNames) {
+  const numbers = [];
+  const addText = (text) => {
+    const points = codePoints(text);
+    numbers.push(points.length, ...points);
+  };
+  const { target = 100, limit = 150 } = question;
+  const columns = question.sets.map((name) => setNames.indexOf(name));
+  numbers.push(columns.length, ...columns, target, limit, Math.max(9999, 2 * limit - target + 1));
+  const rules = [...depthFirst(question.keywords)];
+  numbers.push(rules.length);
+  for (const rule of rules) {
+    const isRegex = rule.t !== undefined && REGEX_SYNTAX.test(rule.t);
+    const form = isRegex ? "regex" : ["and", "or"].find((name) => rule[name]) ?? "text";
+    const importance = new Uint32Array(new Float64Array([rule.importance]).buffer);
+    numbers.push(FORMS[form], (rule.and ?? rule.or ?? []).length, Number(rule.name !== undefined), ...importance);
+    addText(form === "text" ? rule.t : "");
+  }
+  if (question.unit !== "token") return Uint32Array.from([...numbers, 0, 0]);
+  const words = new Map(question.vocabulary.map((word, i) => [word, FIRST_WORD + i]));
+  for (const mark of MARKS) words.set(mark, mark.codePointAt(0));
+  numbers.push(PATTERNS[question.tokenizer], words.size);
+  for (const word of words.keys()) addText(word);
+  numbers.push(words.size);
+  for (const symbol of words.values()) numbers.push(symbol);
+  numbers.push(UNKNOWN_WORD);
+  return Uint32Array.from(numbers);
+}
+
+/** Scores answers to the questions of one compiled suite. */
+class Scorer {
+  #module;
+  #file;
+  #questions = [];
+  #numbers = new Map(); // of questions, by id and text
+  #patterns = []; // of each question, as regular expressions
+  #floatSum;
+
+  constructor(module, bytes, floatSum) {
+    this.#module = module;
+    this.#file = bytes;
+    this.#floatSum = floatSum;
+    guarded(this, () => undefined);
+  }
+
+  /** Opens the file in a new instance. */
+  open() {
+    const instance = new Instance(this.#module, (...searched) => this.#search(...searched));
+    const { core } = instance;
+    try {
+      core.open(instance.copy(this.#file), this.#file.length);
+    } catch (error) {
+      throw error instanceof PfgenError ? new PfgenError(`the compiled suite: ${error.message}`) : error;
+    }
+    if (this.#questions.length === 0) this.#read(instance);
+    for (const question of this.#questions) {
+      const at = instance.copy(described(question, this.setNames));
+      core.add_question(at);
+      core.release(at);
+    }
+    core.complete(this.#floatSum === "naive" ? 1 : 0);
+    return instance;
+  }
+
+  #read({ core, bytes }) {
+    const at = core.details();
+    let questions;
+    try {
+      questions = JSON.parse(new TextDecoder().decode(bytes.subarray(at, at + core.details_size())));
+    } catch {
+      throw new PfgenError("the compiled suite: its questions cannot be read");
+    }
+    for (const { question_id, tokenizer, unit } of questions) {
+      if (unit === "token" && !(tokenizer in PATTERNS))
+        throw new PfgenError(
+          `the compiled suite, question ${question_id}: its units are the tokens of ${tokenizer}, which only Python reads`,
+        );
+    }
+    const hash = core.metadata_hash();
+    this.metadataHash = new TextDecoder().decode(bytes.subarray(hash, hash + 40));
+    this.profile = PROFILES[core.profile()];
+    this.setNames = [...new Set(questions.flatMap((question) => question.sets))];
+    this.#patterns = questions.map(({ keywords }) =>
+      [...depthFirst(keywords)].filter((rule) => rule.t !== undefined && REGEX_SYNTAX.test(rule.t)).map((rule) => translated(rule.t)),
+    );
+    questions.forEach((question, i) => {
+      this.#numbers.set(question.question_id, i);
+      this.#numbers.set(question.question, i);
+    });
+    this.questions = questions.map(({ question_id, question, category, note, sets, target = 100, limit = 150, unit }, i) => ({
+      id: question_id,
+      question,
+      category,
+      note,
+      sets,
+      target,
+      limit,
+      unit: unit === "token" ? "word" : "character",
+      isChecked: !this.#patterns[i].includes(null),
+    }));
+    this.#questions = questions;
+  }
+
+  #search(question, points, put) {
+    const patterns = this.#patterns[question];
+    let text = "";
+    for (let i = 0; i < points.length; i += 8192) text += String.fromCodePoint(...points.subarray(i, i + 8192));
+    patterns.forEach((pattern, i) => {
+      const match = pattern?.exec(text);
+      put(i, match ? codePoints(text.slice(0, match.index + match[0].length)).length : NOT_FOUND);
+    });
+  }
+
+  #numberOf(question) {
+    const number = this.#numbers.get(question);
+    if (number !== undefined) return number;
+    const ids = this.questions.map(({ id }) => id);
+    const span = ids.length <= 3 ? ids : [...ids.slice(0, 2), "...", ids.at(-1)];
+    const shown = String(question).length <= 80 ? String(question) : `${String(question).slice(0, 77)}...`;
+    throw new PfgenError(`unknown question '${shown}'; it has ${span.map((id) => (id === "..." ? id : `'${id}'`)).join(", ")}`);
+  }
+
+  /** The scores of one answer, or of each of a list. */
+  score(question, answers) {
+    const number = this.#numberOf(question);
+    const all = Array.isArray(answers) ? answers : [answers];
+    const scores = [];
+    for (let first = 0; first < all.length; first += MOST_AT_A_TIME) {
+      const some = all.slice(first, first + MOST_AT_A_TIME).map((answer, i) => checkedText(answer, `answer ${first + i}`));
+      scores.push(...guarded(this, (instance) => this.#scoreSome(instance, number, some)));
+    }
+    return Array.isArray(answers) ? scores : scores[0];
+  }
+
+  #scoreSome(instance, number, answers) {
+    const { core } = instance;
+    const { sets, limit, target, unit, isChecked } = this.questions[number];
+    // Of characters, no more is read; in profile normalised, one may become several, or none.
+    const most = unit === "character" && this.profile === "leaderboard" ? 2 * limit - target + 1 : Infinity;
+    const isWide = answers.some((answer) => /[\ud800-\udfff]/.test(answer));
+    const lengths = new Uint32Array(answers.length);
+    const texts = answers.map((answer, i) => {
+      const text = isWide ? codePoints(answer) : answer;
+      lengths[i] = Math.min(text.length, most);
+      return text;
+    });
+    const n = lengths.reduce((sum, length) => sum + length, 0);
+    const units = instance.allocate(n * (isWide ? 4 : 2));
+    const memory = new (isWide ? Uint32Array : Uint16Array)(core.memory.buffer, units, n);
+    let at = 0;
+    texts.forEach((text, i) => {
+      if (isWide) memory.set(text.subarray(0, lengths[i]), at);
+      else for (let j = 0; j < lengths[i]; ++j) memory[at + j] = text.charCodeAt(j);
+      at += lengths[i];
+    });
+    const nColumns = COLUMNS.length + 2 * this.setNames.length;
+    const counts = instance.copy(lengths);
+    const out = instance.allocate(nColumns * answers.length * 8);
+    core.score(number, units, counts, answers.length, Number(isWide), out, this.setNames.length);
+    const values = instance.floats(out, nColumns * answers.length);
+    const value = (column, row) => values[column * answers.length + row];
+    const rows = answers.map((_, row) => {
+      const scores = { fluency: value(0, row), truthfulness: value(1, row), helpfulness: value(2, row), average: value(3, row) };
+      // What depends on a rule that only Python can check is not known.
+      if (!isChecked) scores.helpfulness = scores.average = null;
+      const ofSets = (first) => Object.fromEntries(sets.map((name) => [name, value(first + this.setNames.indexOf(name), row)]));
+      return { ...scores, fluencyBySet: ofSets(4), truthfulnessBySet: ofSets(4 + this.setNames.length) };
+    });
+    for (const memory of [units, counts, out]) core.release(memory);
+    return rows;
+  }
+
+  /** The scores of an answer, how common each of its characters is in the references, and its keyword rules. */
+  explain(question, answer) {
+    const number = this.#numberOf(question);
+    const scores = this.score(question, answer);
+    return guarded(this, (instance) => {
+      const { core } = instance;
+      const { keywords } = this.#questions[number];
+      const points = codePoints(answer);
+      const text = instance.copy(points);
+      const out = instance.allocate(Math.max(points.length, 2 + 2 * keywords.length) * 8);
+      core.cover(number, text, points.length, out);
+      const cover = Array.from(instance.floats(out, points.length), (share) => (share < 0 ? null : share));
+      core.explain(number, text, points.length, out);
+      const [truncation, , ...positions] = instance.floats(out, 2 + 2 * keywords.length);
+      for (const memory of [text, out]) core.release(memory);
+      const names = [...depthFirst(keywords)].map(nameOf);
+      const rules = keywords.map((rule, i) => ({
+        name: names[positions[2 * i + 1]],
+        importance: rule.importance,
+        isMet: this.#isChecked(rule) ? positions[2 * i] === 1 : null,
+      }));
+      return { scores, cover, rules, truncation };
+    });
+  }
+
+  #isChecked(rule) {
+    const patterns = [...depthFirst([rule])].flatMap(({ t }) => (t !== undefined && REGEX_SYNTAX.test(t) ? [t] : []));
+    return patterns.every((pattern) => translated(pattern) !== null);
+  }
+}
+
+async function compiled(source) {
+  if (source instanceof WebAssembly.Module) return source;
+  if (source !== undefined) return WebAssembly.compile(source);
+  const address = new URL("./pfgen.wasm", import.meta.url);
+  if (address.protocol !== "file:") return WebAssembly.compile(await (await fetch(address)).arrayBuffer());
+  const { readFile } = await import("node:fs/promises");
+  return WebAssembly.compile(await readFile(address));
+}
+
+/** Compiles the module, by default `pfgen.wasm` beside this file. */
+export async function load(source) {
+  const module = await compiled(source);
+  const metrics = { instance: null, open: () => new Instance(module, () => undefined) };
+  const compare = (metric, answer, references) =>
+    guarded(metrics, (instance) => {
+      const list = typeof references === "string" ? [references] : references;
+      if (list.length === 0) throw new PfgenError("expected at least one reference");
+      const texts = [answer, ...list].map((text, i) => codePoints(checkedText(text, i ? `reference ${i - 1}` : "the answer")));
+      const units = instance.allocate(4 * texts.reduce((sum, text) => sum + text.length, 0));
+      let at = units;
+      for (const text of texts) {
+        instance.numbers(at, text.length).set(text);
+        at += text.byteLength;
+      }
+      const lengths = instance.copy(Uint32Array.from(texts, (text) => text.length));
+      const score = instance.core.compare(METRICS[metric], units, lengths, texts.length);
+      instance.core.release(units);
+      instance.core.release(lengths);
+      return score;
+    });
+  return {
+    Scorer: {
+      fromBytes(content, { floatSum = "compensated" } = {}) {
+        if (!["compensated", "naive"].includes(floatSum))
+          throw new PfgenError(`floatSum: expected 'compensated' or 'naive', not '${floatSum}'`);
+        const bytes = content instanceof ArrayBuffer ? new Uint8Array(content) : content;
+        if (!(bytes instanceof Uint8Array)) throw new PfgenError("the compiled suite: expected bytes");
+        return new Scorer(module, bytes, floatSum);
+      },
+    },
+    bleu: (answer, references) => compare("bleu", answer, references),
+    chrf: (answer, references) => compare("chrf", answer, references),
+    rougeL: (answer, references) => compare("rougeL", answer, references),
+  };
+}

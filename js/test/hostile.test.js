@@ -1,0 +1,78 @@
+// What comes from outside: one sentence, a scorer that goes on, and memory that does not grow.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { translated } from "../patterns.js";
+import { load, PfgenError } from "../pfgen.js";
+
+const RECORDS = process.env.PFGEN_RECORDS ?? new URL("../../build/wasm/records/", import.meta.url).pathname;
+const file = readdirSync(RECORDS).find((name) => name.endsWith("leaderboard.pfgen"));
+const bytes = new Uint8Array(readFileSync(`${RECORDS}/${file}`));
+const { Scorer, bleu, chrf, rougeL } = await load();
+const scorer = Scorer.fromBytes(bytes);
+const { id } = scorer.questions[0];
+
+function refused(run, message) {
+  assert.throws(run, (error) => error instanceof PfgenError && message.test(error.message));
+}
+
+test("files that are no compiled suite, are cut or of another version", () => {
+  refused(() => Scorer.fromBytes(new Uint8Array(100)), /^the compiled suite: /);
+  refused(() => Scorer.fromBytes(bytes.subarray(0, 5000)), /has 5000 bytes, not the/);
+  refused(() => Scorer.fromBytes("bytes"), /expected bytes/);
+  refused(() => Scorer.fromBytes(bytes, { floatSum: "exact" }), /floatSum: expected/);
+  const other = bytes.slice();
+  other[8] ^= 1;
+  refused(() => Scorer.fromBytes(other), /^the compiled suite: /);
+});
+
+test("a damaged question is an error, and the scorer goes on with others", () => {
+  const damaged = bytes.slice();
+  damaged[damaged.length - 5000] ^= 1; // in the last question
+  const some = Scorer.fromBytes(damaged);
+  const last = some.questions.at(-1).id;
+  refused(() => some.score(last, "It floats."), /damaged|checksum|differs/);
+  assert.deepEqual(some.score(id, "It floats."), scorer.score(id, "It floats."));
+  refused(() => some.score(last, "It floats."), /damaged|checksum|differs/);
+});
+
+test("questions and answers that are none", () => {
+  refused(() => scorer.score("Q99", ""), /^unknown question 'Q99'; it has 'Q01', 'Q02', ..., /);
+  refused(() => scorer.score(id, null), /^answer 0: expected a string, not null/);
+  refused(() => scorer.score(id, ["It floats.", 7]), /^answer 1: expected a string, not number/);
+  refused(() => bleu("It floats.", []), /at least one reference/);
+  assert.deepEqual(scorer.score(id, []), []);
+});
+
+test("long texts and lone surrogates", () => {
+  const long = "水に浮く。".repeat(1_000_000);
+  assert.equal(scorer.score(id, long).helpfulness, 0);
+  assert.equal(scorer.explain(id, long.slice(0, 100_000)).cover.length, 100_000);
+  assert.ok(scorer.score(id, "a\ud800b\udc00").average >= 0);
+});
+
+test("metrics of references", () => {
+  assert.equal(bleu("the cat sat on the mat", "the cat is on the mat").toFixed(4), "37.9918");
+  assert.equal(chrf("the cat sat", ["the cat is"]).toFixed(4), "59.3415");
+  assert.equal(rougeL("the cat sat on the mat", ["the cat is on the mat"]).toFixed(4), "0.8333");
+});
+
+test("memory does not grow over 100,000 calls", () => {
+  const once = () => scorer.score(id, "氷は水より密度が低いので浮きます。");
+  for (let i = 0; i < 1000; ++i) once();
+  const before = scorer.instance.bytes.length;
+  for (let i = 0; i < 100_000; ++i) once();
+  assert.equal(scorer.instance.bytes.length, before);
+});
+
+test("patterns are searched only where both languages agree", () => {
+  const found = (pattern, text) => translated(pattern)?.exec(text)?.[0];
+  assert.equal(found("(^|[^0-9])100", "a 100"), " 100");
+  assert.equal(found("\\b9 ?(%|percent)", "光9 %, 9 percent"), "9 percent"); // ASCII would see a boundary after 光
+  assert.equal(found("a.c", "a\u2028c"), "a\u2028c");
+  assert.equal(found("[\\]\\-&]{2}", "x&-"), "&-");
+  assert.equal(found("end$", "the end\n"), "end");
+  for (const pattern of ["(a)\\1", "(?i)a", "(?<=a)b", "\\sx", "a*+", "(a*)*", "(?P<n>a)", "[[a]]", "\\x41", "a{2,1}", "*a", "("]) {
+    assert.equal(translated(pattern), null, pattern);
+  }
+});

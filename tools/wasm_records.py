@@ -1,0 +1,74 @@
+"""Records the scores of `mini` and of generated answers, for the tests of the WebAssembly module (make wasm-test)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import struct
+from pathlib import Path
+
+from pfgen_fast import Scorer, Suite
+from pfgen_fast.oracle import Oracle
+from pfgen_fast.scoring.explanation import explain
+
+ODD = ("", "Ice floats.\n", "x\ud800y", "\U0001f600" * 300, "𠮷野家 100", "１００％, 9 percent, water", "3.14 + 3. 14")
+
+
+def answers(suite: Suite, n: int, seed: int) -> list[tuple[str, str]]:
+    """Questions with answers: reference answers, some of them joined, repeated or replaced by odd texts."""
+    chance = random.Random(seed)
+    pairs = []
+    for i in range(n):
+        question = suite.questions[i % len(suite)]
+        pool = [text for texts in question.answers.values() for text in texts] + list(ODD)
+        answer = chance.choice(pool)
+        if chance.random() < 0.7:
+            other = chance.choice(pool)
+            answer = answer[: chance.randrange(len(answer) + 1)] + other[chance.randrange(len(other) + 1) :]
+        pairs.append((question.question_id, answer * chance.choice([1] * 9 + [2, 3])))
+    return pairs
+
+
+def bits(values: list[float]) -> list[str]:
+    """The bits of floats as whole numbers."""
+    return [str(number) for number in struct.unpack(f"<{len(values)}Q", struct.pack(f"<{len(values)}d", *values))]
+
+
+def main() -> None:
+    """Writes a compiled suite and its records for each profile."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("-s", "--suite", default="mini")
+    parser.add_argument("-n", type=int, default=2000, help="number of generated answers")
+    parser.add_argument("--oracle", type=int, default=200, help="how many of them the oracle scores, too")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    suite = Suite.load(options.suite)
+    pairs = answers(suite, options.n, seed=1)
+    if options.suite == "mini":
+        pairs += [(q.question_id, text) for q in suite for texts in q.answers.values() for text in texts]
+    for profile in ("leaderboard", "normalised", "paper"):
+        scorer, oracle = Scorer(suite, profile=profile), Oracle(suite, profile=profile)
+        table = scorer.score([question for question, _ in pairs], [answer for _, answer in pairs])
+        rows = []
+        for row, (question, answer) in enumerate(pairs):
+            record = {"question": question, "answer": answer}
+            record["scores"] = bits([float(table[name][row]) for name in table.columns[1:]])
+            details = table.details(row)
+            if row < options.oracle and oracle.score_one(question, answer) != details:
+                raise SystemExit(f"{profile}, {question}: core and oracle differ for {answer!r}")
+            if row < options.oracle and profile != "paper":
+                rules = {rule for rule, _ in details["helpfulness_results"] if "字超過" not in rule}
+                names = [rule.name for rule in explain(suite, question, answer, profile=profile).keywords]
+                record["cover"] = explain(suite, question, answer, profile=profile).cover
+                record["unmet"] = [name for name in names if name in rules]
+            rows.append(record)
+        name = f"{suite.name}-{profile}"
+        (options.output / f"{name}.pfgen").write_bytes(scorer.to_bytes())
+        records = {"suite": f"{name}.pfgen", "answers": rows}
+        (options.output / f"{name}.json").write_text(json.dumps(records), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
