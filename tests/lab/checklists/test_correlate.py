@@ -59,7 +59,8 @@ def test_a_metric_that_is_the_score_correlates_fully_over_the_answers_that_every
     result = correlated(Values(SUITE, {**values.methods, **metric}), draws=20)
     assert result.names == ("checklist", "avg-c", "quality")
     item = result.over_answers(*(result.columns[name] for name in ("checklist", "quality")), np.arange(144))
-    assert (item.n, item.value.cells, item.p) == (144, (1, None, None), 0)
+    assert (item.n, item.value.cells) == (144, (1, None, None))
+    assert 0 < item.p < 1e-200
     assert result.over_models("checklist", "quality").value.cells == (1, None, None)
     assert "quality goes best with checklist: Spearman 1.000" in correlate(result).answer
     some = metrics_file(tmp_path / "m.csv", lambda model, answer: None if answer.id.startswith("fable") else 1.0)
@@ -156,6 +157,12 @@ def test_the_command_reads_metrics(runs, tmp_path, call):
     tables = json.loads(printed)["tables"]
     assert {row["method"] for row in tables["answers"]} == {"avg-c", "quality"}
     assert {row["part"] for row in tables["answers"]} == {"all", "letters", "stories"}
+    code, printed, _ = call(*command, "--metrics", metrics, "--area", "stories", "--json")
+    of_area = score_judged_runs(SUITE, runs).models[0].areas["stories"]
+    first = json.loads(printed)["tables"]["means"][0]
+    assert (code, first["answers"]) == (0, 12)
+    assert first["checklist"] == pytest.approx(of_area.rescaled)
+    assert "unknown area 'x'" in call(*command, "--metrics", metrics, "--area", "x")[2]
 
 
 # ---- `checklists wins`: by scores and by people

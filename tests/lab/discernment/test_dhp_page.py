@@ -36,7 +36,7 @@ def write_lines(path, rows):
 
 
 def write_stand_ins():
-    """Files in the layouts of the six data sets, of a collection, of a survey, and of a set with damaged texts."""
+    """Files in the layouts of the six data sets, of a collection, of votes, and of a set with damaged texts."""
     numbers = range(N_ITEMS)
     source, long, short = ([text_of(number, n) for number in numbers] for n in (30, 9, 1))
     summaries = [[text_of(number, n) for n in (2, 4, 3)] for number in numbers]
@@ -63,8 +63,9 @@ def write_stand_ins():
     damage = [{f"{degree}_entities": f"{row['text']} {degree}." for degree in ("minor", "major")} for row in usual]
     columns = [{"id": row["id"], "article": row["context"], "summary": row["text"]} for row in usual]
     write_lines("published.jsonl", [a | b for a, b in zip(columns, damage, strict=True)])
-    votes = [f"e{voter},summarization,negate,{metric}" for voter, metric in enumerate("abbbb")]
-    Path("survey.csv").write_text("\n".join(["voter,task,perturbation,metric", *votes, ""]), encoding="utf-8")
+    vote = {"task": "summarization", "perturbation": "negate"}
+    votes = [{"voter": f"e{voter}", **vote, "metric": metric} for voter, metric in enumerate("abbbb")]
+    write_lines("votes.jsonl", votes)
 
 
 def reply(request):
@@ -87,10 +88,10 @@ def printed_by(*, asks_a_server, address=""):
     printed = ""
     in_tables = re.findall(r"`(pfgen-fast .+?)`", PAGE.read_text(encoding="utf-8"))
     for block in (*(Block(PAGE, 0, "sh", command, "") for command in in_tables), *blocks(PAGE)):
-        code = block.code.replace("http://localhost:8000/v1", address)
+        code = block.code.replace("http://localhost:8000/v1", address).replace("experts/exports/*.jsonl", "votes.jsonl")
         if block.language == "toml":
             Path("frame.toml").write_text(code, encoding="utf-8")
-        elif asks_a_server != (code != block.code):
+        elif asks_a_server != ("http://" in block.code):
             continue
         elif block.language == "python":
             exec(compile(code, block.place, "exec"), {})

@@ -137,6 +137,7 @@ class ChecklistsCorrelate:
 
     metrics: list[Path] | None = Option(None, "Compare with a table of metrics, as 'checklists metrics -o' writes it.")
     marks: list[Path] | None = Option(None, "Compare with marks, as for 'checklists fit'.")
+    area: str | None = Option(None, "Compare the answers of this area only.")
     options: JudgedFindingOptions
 
     def __call__(self) -> None:
@@ -144,4 +145,4 @@ class ChecklistsCorrelate:
 
         options, metrics, marks = self.options, self.metrics or (), self.marks or ()
         values = values_of(options.loaded, options.opened, metrics=metrics, marks=marks, **options.of_judge)
-        options.finish(correlate(correlated(values)))
+        options.finish(correlate(correlated(values, area=self.area)))

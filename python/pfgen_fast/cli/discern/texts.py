@@ -53,7 +53,7 @@ class DiscernPerturb:
 
 
 class DiscernKinds:
-    """Lists the kinds of damage with their levels and usual degrees, and shows a text damaged by each.
+    """Lists the kinds of damage with their levels and usual degrees, and shows a text damaged by each kind of a rule.
 
     Deleted parts are in [-...-] and new parts in {+...+}.
 
@@ -94,6 +94,8 @@ class DiscernKinds:
             if kind.method == "model":
                 about = f": {', '.join(filter(None, kind.model_degrees)) or 'made'} by a model"
             print_line((kind.name, "bold"), f" ({kind.level}{about})")
+            if kind.method == "model":
+                print_line(f"  {(language == 'ja' and kind.japanese) or kind.words}")
             changes = [change for change in perturbations_named(name) if change.method == "rule"]
             for change in changes if self.kind else changes[len(changes) // 2 :][:1]:
                 damaged = damaged_example(text, change, language)

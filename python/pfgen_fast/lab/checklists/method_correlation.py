@@ -19,7 +19,7 @@ from ...base.arrays import Floats, Ints
 from ...base.errors import ChecklistError
 from ...base.table import Column
 from ...base.untrusted_json import any_object, checked
-from ...base.untrusted_text import counted
+from ...base.untrusted_text import counted, unknown_name
 from ...tables.formats import table_rows
 from ..finding import Cell, Finding, finding_table
 from ..statistics.correlation import COMPARED_DIGITS, p_value, resampled_spearman, spearman
@@ -49,9 +49,13 @@ class Values:
     notes: tuple[str, ...] = ()
     signature: str = ""
 
-    def common(self) -> list[Place]:
-        """The answers for which all methods have a value, by model and in the order of the suite."""
+    def common(self, area: str | None = None) -> list[Place]:
+        """The answers (of an area) for which all methods have a value, by model and in the order of the suite."""
+        if area not in (None, *self.suite.areas):
+            raise ChecklistError(f"suite {self.suite.name}: {unknown_name('area', area, self.suite.areas)}")
         places = set.intersection(*map(set, self.methods.values()))
+        if area is not None:
+            places = {place for place in places if self.suite.by_key[place[1][:2]].area == area}
         if not places:
             counts = ", ".join(f"{name} {len(values):,}" for name, values in self.methods.items())
             raise ChecklistError(f"no answer has a value by every method ({counts}); expected the same answers")
@@ -205,7 +209,7 @@ def _spearman(x: Floats, y: Floats) -> tuple[float | None, float | None]:
     return value, None if value is None else p_value(value, len(x))
 
 
-def correlated(values: Values, *, draws: int = 1000) -> CorrelatedMethods:
+def correlated(values: Values, *, area: str | None = None, draws: int = 1000) -> CorrelatedMethods:
     """Compares methods on the answers for which all of them have a value, with people first, if there are marks."""
     names = tuple(sorted(values.methods, key=lambda name: name != PEOPLE))
     if len(names) < 2:
@@ -213,7 +217,7 @@ def correlated(values: Values, *, draws: int = 1000) -> CorrelatedMethods:
             f"{names[0]} alone: a correlation needs two methods; expected --metrics, --marks or judgements by other "
             "methods"
         )
-    places = values.common()
+    places = values.common(area)
     tasks = dict.fromkeys(values.suite.by_key[key[:2]] for _, key in places)
     return CorrelatedMethods(values, names, tuple(places), AnswerGrid.of(values.suite, places, tasks, n_draws=draws))
 

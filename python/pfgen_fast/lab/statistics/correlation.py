@@ -163,14 +163,18 @@ COMPARED_DIGITS = 9
 
 
 def p_value(coefficient: float, n: int) -> float | None:
-    """The two-sided p-value of a correlation of n values, from Student's distribution; None below three values."""
+    """The two-sided p-value of a correlation of n values, from Student's distribution; None below three values.
+
+    Student's distribution gives 0 for the coefficients 1 and -1, so they have the p-value of the permutation test.
+    """
     if n < 3:
         return None
     from scipy.special import stdtr
 
     rest = 1 - coefficient * coefficient
-    t = math.inf if rest <= 0 else abs(coefficient) * math.sqrt((n - 2) / rest)
-    return float(2 * stdtr(n - 2, -t))
+    if rest <= 0:
+        return 2 / math.factorial(n)
+    return float(2 * stdtr(n - 2, -abs(coefficient) * math.sqrt((n - 2) / rest)))
 
 
 def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any) -> Floats:
