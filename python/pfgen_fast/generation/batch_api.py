@@ -67,11 +67,7 @@ class Imported(Generated):
 
 
 def read_batch(
-    generation: Generation,
-    suite: Suite,
-    sources: Iterable[Path],
-    *,
-    output: str | Path = "result",
+    generation: Generation, suite: Suite, sources: Iterable[Path], *, output: str | Path = "result"
 ) -> Imported:
     """Adds the answers in output files to the folder of their run; existing answers are kept."""
     form, config = _form_and_config(generation, suite)

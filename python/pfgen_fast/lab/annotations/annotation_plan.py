@@ -187,17 +187,8 @@ def check_plan_folder(folder: Path, plan: AnnotationPlan) -> None:
         raise AnnotationError(f"{folder}: holds other files; expected a new or empty folder")
 
 
-_OF_ITEM = (
-    "kind",
-    "id",
-    "length",
-    "response_sha256",
-    "first_sha256",
-    "second_sha256",
-    "judgement",
-    "task",
-    "perturbation",
-)
+_OF_ITEM = (*("kind", "id", "length", "response_sha256", "first_sha256", "second_sha256"),
+            *("judgement", "task", "perturbation"))  # fmt: skip
 
 
 def progress_of(path: Path, exports: Sequence[AnnotationFile]) -> Finding | None:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +21,7 @@ from ...base.errors import ChecklistError
 from ...base.untrusted_text import in_one_line, unknown_name
 from ..evaluators.asking_evaluator import AskingEvaluator
 from ..evaluators.evaluator import Item, Metric, Texts, column_of
-from ..judging.judge_asking import (
-    Connect,
-    CostEstimate,
-    JudgePrices,
-    Spending,
-    ask_in_rounds,
-    estimate_of_tries,
-    open_tries,
-)
+from ..judging.judge_asking import AskedTries, Connect, Spending
 from ..judging.judge_requests import RequestOptions, Server
 from ..judging.reply_store import ReplyStore
 from .checklist_requests import MAX_TOKENS, JudgeOptions, Rating, Wording
@@ -183,47 +174,36 @@ class ChecklistJudge(AskingEvaluator):
         return _JudgedTexts(wanted, self, (len(items), len(self.metrics)))
 
 
-class _JudgedTexts:
+class _JudgedTexts(AskedTries[Rating]):
+    keeps_empty = True
+
     def __init__(
         self, texts: Iterator[tuple[int, ChecklistTask, str]], judge: ChecklistJudge, shape: tuple[int, int]
     ) -> None:
         self._suite, self._shape = judge.suite, shape
         self._rows: list[int] = []
-        self._ratings: list[Rating] = []
+        ratings: list[Rating] = []
         for row, task, text in texts:
             answer = Answer(task.id, text, task.length)
             numbers = range(1, judge.n_ratings + 1)
-            ratings = [Rating(answer, task, number, judge._wording, judge.replies) for number in numbers]
-            self._rows += [row] * len(ratings)
-            self._ratings += ratings
-
-    def __len__(self) -> int:
-        return len(self._ratings)
-
-    @property
-    def n_missing(self) -> int:
-        return len(open_tries(self._ratings))
-
-    def estimate(self, prices: JudgePrices | None = None) -> CostEstimate:
-        return estimate_of_tries(self._ratings, prices)
-
-    def ask_with(self, connect: Connect | None, **options: Any) -> str | None:
-        return None if connect is None else ask_in_rounds(self._ratings, connect, keeps_empty=True, **options)
+            ratings += (Rating(answer, task, number, judge._wording, judge.replies) for number in numbers)
+            self._rows += [row] * judge.n_ratings
+        super().__init__(ratings)
 
     def is_complete(self) -> NDArray[np.bool_]:
         done = np.ones((self._shape[0], 1), dtype=np.bool_)
-        for row, rating in zip(self._rows, self._ratings, strict=True):
+        for row, rating in zip(self._rows, self.tries, strict=True):
             done[row] &= rating.next_key() is None
         return done
 
     def unrated(self) -> list[str]:
-        judged = ((rating.last_key(), rating.judgement()) for rating in self._ratings)
+        judged = ((rating.last_key(), rating.judgement()) for rating in self.tries)
         return [key for key, judgement in judged if key and judgement is not None and judgement.verdicts is None]
 
     def means(self) -> Floats:
         """By text: its score, the plain mean of its verdicts, and the verdicts; means of its ratings."""
         verdicts: dict[tuple[int, ChecklistTask], list[tuple[float, ...]]] = {}
-        for row, rating in zip(self._rows, self._ratings, strict=True):
+        for row, rating in zip(self._rows, self.tries, strict=True):
             judgement = rating.judgement()
             if judgement is not None and judgement.verdicts is not None:
                 verdicts.setdefault((row, rating.task), []).append(judgement.verdicts)

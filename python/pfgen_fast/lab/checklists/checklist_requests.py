@@ -223,14 +223,8 @@ class Rating(Tries):
 
     def request_of_try(self, number: int) -> JudgeRequest:
         """The request of a try, from 1."""
-        return self.wording.request(
-            self.task.key,
-            self.task.instruction or "",
-            self._checklist,
-            self.answer.response,
-            try_number=number,
-            rating=self.number,
-        )
+        about = (self.task.key, self.task.instruction or "", self._checklist, self.answer.response)
+        return self.wording.request(*about, try_number=number, rating=self.number)
 
     def is_usable(self, reply: str) -> bool:
         """Whether the reply has verdicts."""

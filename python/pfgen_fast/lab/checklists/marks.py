@@ -85,14 +85,8 @@ class People:
 def judgement_key(judgement: Judgement) -> str:
     """A hash that stands for a judgement on a sheet, where the judge is not named."""
     row = judgement
-    return sha256_of(
-        json.dumps(
-            [
-                *(row.id, row.length, row.trial, row.response_sha256, row.judge, row.version, row.method, row.rating),
-                *(row.prompt_sha256, row.profile, row.temperature, row.request, row.verdicts),
-            ]
-        )
-    )
+    parts = [row.id, row.length, row.trial, row.response_sha256, row.judge, row.version, row.method, row.rating]
+    return sha256_of(json.dumps([*parts, row.prompt_sha256, row.profile, row.temperature, row.request, row.verdicts]))
 
 
 def questions_sha256(suite: ChecklistSuite) -> str:

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,45 +61,27 @@ class DamageModel:
         return making.texts()
 
 
-class Making:
+class Making(judge_asking.AskedTries["_Place"]):
     """The texts of some perturbations of some items, for which replies may be missing."""
 
     def __init__(self, items: Sequence[Item], perturbations: Sequence[Perturbation], maker: DamageModel) -> None:
-        self._items, self._perturbations, self._maker = items, perturbations, maker
+        self._shape = len(perturbations), len(items)
         for item in items:
             if (n_tokens := judge_asking.estimated_tokens(item.text)) > maker.judge.max_tokens:
                 raise DiscernmentError(
                     f"item {in_one_line(item.id)}: expected a text that fits into a reply of at most "
                     f"{maker.judge.max_tokens:,} tokens, not one of about {n_tokens:,}"
                 )
-        self._places = [_Place(item, change, maker) for change in perturbations for item in items]
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    @property
-    def n_missing(self) -> int:
-        """The number of texts that still need a reply."""
-        return len(judge_asking.open_tries(self._places))
+        super().__init__([_Place(item, change, maker) for change in perturbations for item in items])
 
     def is_complete(self) -> NDArray[np.bool_]:
         """Whether each text has a usable reply, or needs no more replies: by perturbation, then item, in a column."""
-        return np.array([[place.next_key() is None] for place in self._places], dtype=np.bool_)
-
-    def estimate(self, prices: judge_asking.JudgePrices | None = None) -> judge_asking.CostEstimate:
-        """Estimates the cost of the missing replies if each is usable."""
-        return judge_asking.estimate_of_tries(self._places, prices)
-
-    def ask_with(self, connect: Connect | None, *, spending: Spending, **options: Any) -> str | None:
-        """Requests missing replies, repeats requests without a usable reply, and stores each reply."""
-        if connect is None or spending.is_used_up:
-            return None
-        return judge_asking.ask_in_rounds(self._places, connect, spending=spending, **options)
+        return np.array([[place.next_key() is None] for place in self.tries], dtype=np.bool_)
 
     def texts(self) -> list[Perturbed]:
         """The texts so far, for each perturbation; a text without a usable reply is `NO_CANDIDATE`."""
-        n = len(self._items)
-        return [_damage(self._places[i * n : (i + 1) * n]) for i in range(len(self._perturbations))]
+        n_perturbations, n = self._shape
+        return [_damage(self.tries[i * n : (i + 1) * n]) for i in range(n_perturbations)]
 
 
 class _Place(judge_asking.Tries):

@@ -12,6 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, field
+from typing import Any, Generic, TypeVar
 
 from ...base.errors import JudgingError
 from ...generation.engines.engine import Engine, run_async
@@ -319,6 +320,34 @@ def estimate_of_tries(wanted: Iterable[Tries], prices: JudgePrices | None = None
             n_reply_tokens += request.judge.most_tokens
     cost = (prices or JudgePrices()).cost(n_tokens, n_reply_tokens)
     return CostEstimate(n, n - n_open, n_open - len(keys), len(keys), n_tokens, n_reply_tokens, cost)
+
+
+R = TypeVar("R", bound=Tries)
+
+
+class AskedTries(Generic[R]):
+    """Replies that are asked for in rounds, as `AskedTexts` needs them."""
+
+    keeps_empty = False  # see `Asking`
+
+    def __init__(self, tries: Sequence[R]) -> None:
+        self.tries = tries
+
+    def __len__(self) -> int:
+        return len(self.tries)
+
+    @property
+    def n_missing(self) -> int:
+        """The number of missing replies."""
+        return len(open_tries(self.tries))
+
+    def estimate(self, prices: JudgePrices | None = None) -> CostEstimate:
+        """Estimates the cost of the missing replies, if each is usable."""
+        return estimate_of_tries(self.tries, prices)
+
+    def ask_with(self, connect: Connect | None, **options: Any) -> str | None:
+        """See `ask_in_rounds`; None without a connection."""
+        return None if connect is None else ask_in_rounds(self.tries, connect, keeps_empty=self.keeps_empty, **options)
 
 
 def ask_in_rounds(
