@@ -64,7 +64,7 @@ function drawChart(element, { label, x, y, series, hasDiagonal, brush, onBrush }
   const across = axisOf(x, values[0], edges.left, edges.right);
   const up = axisOf(y, [...values[1], ...y.also ?? []], edges.bottom, edges.top);
   const placed = series.map((one) => ({
-    ...one, points: one.points.map((point) => ({ ...point, left: across.at(point.x), top: up.at(point.y) })).filter(({ left, top }) => left !== null && top !== null),
+    ...one, points: one.points.map((point) => Object.assign(point, { left: across.at(point.x), top: up.at(point.y) })).filter(({ left, top }) => left !== null && top !== null),
   }));
   const inReach = placed.flatMap((one) => one.points).sort((a, b) => a.left - b.left || b.top - a.top);
   const ring = svg("circle", { class: "ring", r: 9, visibility: "hidden" });

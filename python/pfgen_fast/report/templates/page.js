@@ -55,7 +55,7 @@ function followTheme(drawAll) {
 }
 
 function shortened(text, length) {
-  const points = [...text];
+  const points = text.length <= length ? [] : [...text];
   return points.length <= length ? text : `${points.slice(0, length - 1).join("")}…`;
 }
 

@@ -222,17 +222,22 @@ function pairColumns({ runs: [a], letters: [x, y], questions, difference }, scor
 }
 
 /** Draws the questions by the scores of A and B: above the diagonal B is higher. */
-function drawPair(element, { runs: [a, b], letters, looks, questions, better }, scores, brushed) {
+function drawPair(element, pair, scores, brushed) {
+  const { runs: [a, b], letters, looks, questions, better } = pair;
   const chosen = new Set(brushed.isFirst ? [] : brushed.questions);
   const hadFocus = element.contains(document.activeElement);
-  const point = (question) => {
-    const { id, text } = overview.questions[question];
-    return { x: scores[question][a], y: scores[question][b], opens: { question: null, brush: encodedKey(id) }, text: [shortened(`${id} ${text}`, 80), `${letters[0]} ${figure(scores[question][a], overview.digits)}, ${letters[1]} ${figure(scores[question][b], overview.digits)}`] };
-  };
+  // All points are made once, and what one says when it is asked for, because thousands of texts take long.
+  pair.points ??= new Map(questions.map((question) => [question, {
+    x: scores[question][a], y: scores[question][b], opens: { question: null, brush: encodedKey(overview.questions[question].id) },
+    get text() {
+      const { id, text } = overview.questions[question];
+      return [shortened(`${id} ${text}`, 80), `${letters[0]} ${figure(this.x, overview.digits)}, ${letters[1]} ${figure(this.y, overview.digits)}`];
+    },
+  }]));
   const series = [1, -1, 0].flatMap((side) => [true, false].map((isChosen) => {
     const look = side ? looks[side > 0 ? 0 : 1] : LOOKS[5];
     const own = questions.filter((question) => better(question) === side && chosen.has(question) === isChosen);
-    return { symbol: look.symbol, color: isChosen || !chosen.size ? look.color : `${look.color}55`, size: isChosen ? 7 : 5, points: own.map(point) };
+    return { symbol: look.symbol, color: isChosen || !chosen.size ? look.color : `${look.color}55`, size: isChosen ? 7 : 5, points: own.map((question) => pair.points.get(question)) };
   }));
   const axis = (place) => ({ title: `${letters[place]}: ${overview.runs[[a, b][place]].name.replace(/^.+(?=.{39}$)/u, "…")}` });  // names mostly differ at their ends
   drawChart(element, {
