@@ -43,7 +43,7 @@ CAUSE_WORDS = {
 }
 """Losses by cause in words."""
 
-_SHOWN, _MOST_SHOWN, _BAR = 0.005, 3, 20
+_SHOWN, _MOST_SHOWN, _LEAST, _BAR = 0.005, 3, 0.0005, 20
 
 
 class Cause(NamedTuple):
@@ -123,7 +123,7 @@ class Diagnosis(TableResult):
 
     @property
     def table(self) -> Table:
-        """The causes, with bars."""
+        """The causes with bars, the largest loss first."""
         longest = max(abs(cause.loss) for cause in self.causes) or 1
 
         def bar(loss: float) -> str:
@@ -138,7 +138,9 @@ class Diagnosis(TableResult):
             Column("question_id", "example", is_text=True),
             Column("question", "", is_text=True, is_optional=True),
         ]
-        return Table(columns, [(cause.cause, cause.loss, cause.loss, *cause[2:]) for cause in self.causes])
+        *largest, other = sorted(self.causes, key=lambda cause: (cause.cause == "other", -cause.loss))
+        shown = [cause for cause in largest if abs(cause.loss) >= _LEAST]
+        return Table(columns, [(cause.cause, cause.loss, cause.loss, *cause[2:]) for cause in (*shown, other)])
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, for JSON."""

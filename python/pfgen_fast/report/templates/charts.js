@@ -325,7 +325,8 @@ function sparkline(values, { digits = 3, label = "", marked } = {}) {
 
 /** Rows of names, marks on a common scale and figures. Long names are above their marks. `href` makes a row a link. */
 function rowChart(rows, { label, at, ticks = [], marks, zero, room = 24, isStacked = narrow.matches || rows.some(({ name }) => name.length > 24) }) {
-  const [height, top, x, width] = isStacked ? [20 + room, 20, "3%", "94%"] : [Math.max(28, room), 0, "26%", "56%"];
+  const isLong = rows.some(({ text }) => text.length > 14);
+  const [height, top, x, width] = isStacked ? [20 + room, 20, "3%", "94%"] : [Math.max(28, room), 0, "26%", isLong ? "46%" : "56%"];
   const nameLook = isStacked ? { x: "1%" } : { x: "25%", "text-anchor": "end" };
   const end = height * rows.length;
   const field = (y, ...parts) => svg("svg", { x, width, y, height: height - top, overflow: "visible" }, ...parts);

@@ -38,8 +38,8 @@ const FIGURES = ["score", "fluency", "truthfulness", "helpfulness", "late", "sho
 function namedReferences(more) {
   const n = counted(rankedRuns.length);
   return [
-    ...(rankedRuns.length > 1 ? [["median", `the median of the ${n} ranked runs`], ["best", "the best run"]] : []),
     ...(more.published ? [["published", `the median ${more.published.about.split(",")[0]}`]] : []),
+    ...(rankedRuns.length > 1 ? [["median", `the median of the ${n} ranked runs`], ["best", "the best run"]] : []),
   ];
 }
 

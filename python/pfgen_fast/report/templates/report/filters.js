@@ -76,8 +76,9 @@ function endsOf(runs) {
 
 const allEnds = endsOf(overview.runs);
 
-/** The runs without those whose scores are far from all others: by more than three interquartile ranges. */
+/** The runs without those whose scores are far from all others, by more than three interquartile ranges; of few, all. */
 function withoutOutliers(runs) {
+  if (runs.length < 5) return runs;
   const scores = runs.map(({ score }) => score).filter(isNumber).sort((a, b) => a - b);
   const [low, high] = [1, 3].map((quarter) => scores[Math.floor(quarter * (scores.length - 1) / 4)]);
   return runs.filter(({ score }) => score >= low - 3 * (high - low) && score <= high + 3 * (high - low));
