@@ -57,11 +57,7 @@ def test_frames_have_the_columns_of_the_result(scorer, folder):
     board = leaderboard(folder)
     placement = place(folder / "org/model-2", against=folder)
     comparison = compare(folder / "org/model-1", folder / "org/model-2", scorer)
-    columns = {
-        table: table.columns,
-        placement: Other._fields,
-        comparison: tuple(comparison.table.to_dicts()[0]),
-    }
+    columns = {table: table.columns, placement: Other._fields, comparison: tuple(comparison.table.to_dicts()[0])}
     for result, names in [*columns.items(), (board, None)]:
         pandas, polars = result.to_pandas(), result.to_polars()
         assert names is None or tuple(pandas.columns) == names

@@ -1,13 +1,5 @@
 import pytest
-from pfgen_fast.build.answer_fit import (
-    WORDS,
-    fit_answers,
-    fit_sentences,
-    fits,
-    mixed_scripts,
-    script_of,
-    text_figures,
-)
+from pfgen_fast.build.answer_fit import WORDS, fit_answers, fit_sentences, fits, mixed_scripts, script_of, text_figures
 from pfgen_fast.suite.rules import MAX_LIMIT, Lengths
 
 USUAL = Lengths(100, 150)

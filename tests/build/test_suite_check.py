@@ -69,10 +69,7 @@ def test_small_sets_lose_no_answers():
 @pytest.mark.parametrize(
     ("changed", "warning"),
     [
-        (
-            {"n_words": 170},
-            "references to 1 of 2 questions are much longer than the target (Q03: median 171,",
-        ),
+        ({"n_words": 170}, "references to 1 of 2 questions are much longer than the target (Q03: median 171,"),
         ({"n_words": 15}, "references to 1 of 2 questions are much shorter than the target (Q03: median 16,"),
         (
             {"patterns": ["word3x1y", "tide"]},

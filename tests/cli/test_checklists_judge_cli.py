@@ -51,8 +51,7 @@ def test_a_dry_run_says_the_cost_and_changes_nothing(judge, runs):
     code, out, err = judge("--dry-run", "--prompt-price", "2.5", "--reply-price", "10", behave=refuse_all)
     assert (code, err) == (0, "")
     assert re.fullmatch(
-        r"24 ratings; 24 requests of about [\d,]+ tokens, and replies of 98,304 at most: costs up to about 0\.99\n",
-        out,
+        r"24 ratings; 24 requests of about [\d,]+ tokens, and replies of 98,304 at most: costs up to about 0\.99\n", out
     )
     assert sorted(runs.rglob("*")) == before
 

@@ -158,10 +158,7 @@ def test_checklists_have_gates(call, tmp_path, monkeypatch):
     ("line", "message"),
     [
         ("compare A B --fail-if-worse --margin -0.1", "--margin: expected a number of at least 0"),
-        (
-            "compare A B --fail-if-worse --confidence 95",
-            "confidence 95.0: expected a number between 0 and 1",
-        ),
+        ("compare A B --fail-if-worse --confidence 95", "confidence 95.0: expected a number between 0 and 1"),
         ("compare A B --difference inf", "--difference: expected a finite number above 0"),
         ("compare A B --margin 0.1", "--margin: expected with --fail-if-worse"),
         ("compare A B --undecided fail", "--undecided: expected with --fail-if-worse"),

@@ -183,9 +183,7 @@ def test_what_cannot_be_read_is_one_sentence(words, problem):
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [
-        (["score", "runs", "--threads", "1025"], "--threads: expected an integer of at least 1 and at most 1024"),
-    ],
+    [(["score", "runs", "--threads", "1025"], "--threads: expected an integer of at least 1 and at most 1024")],
 )
 def test_numbers_that_nothing_could_hold_are_refused(call, words, expected):
     code, _, error = call(*words)

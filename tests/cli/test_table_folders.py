@@ -32,11 +32,7 @@ def lines_of(out: str) -> list[str]:
 def test_a_folder_is_scored_into_a_folder_and_a_rerun_scores_what_is_missing(call, tables):
     code, out, err = call("score", tables, *COLUMNS, "-o", "out")
     assert (code, err) == (0, "")
-    assert lines_of(out) == [
-        "2 rows scored: out/a.csv",
-        "2 rows scored: out/sub/b.csv",
-        "2 files scored: out",
-    ]
+    assert lines_of(out) == ["2 rows scored: out/a.csv", "2 rows scored: out/sub/b.csv", "2 files scored: out"]
     assert {name for name in files_below(Path("out")) if not name.startswith("_")} == {"a.csv", "sub/b.csv"}
     Path("out/a.csv").unlink()
     Path("in/README.md").write_text("", encoding="utf-8")

@@ -25,12 +25,7 @@ def rows_of(path):
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
-SETTINGS = [
-    {},
-    {"lowercase": True},
-    {"tokenize": "char", "reduce": "mean"},
-    {"unit": "words", "lengths": "references"},
-]
+SETTINGS = [{}, {"lowercase": True}, {"tokenize": "char", "reduce": "mean"}, {"unit": "words", "lengths": "references"}]
 
 
 @pytest.mark.parametrize("settings", SETTINGS)

@@ -9,11 +9,7 @@ from hypothesis import strategies as st
 from makers.effort import examples
 from pfgen_fast import prediction_powered_mean
 from pfgen_fast.base.mean_interval import MeanInterval, mean_interval, quantile
-from pfgen_fast.lab.statistics.intervals_of_draws import (
-    bootstrap_counts,
-    interval_of_draws,
-    resampled_means,
-)
+from pfgen_fast.lab.statistics.intervals_of_draws import bootstrap_counts, interval_of_draws, resampled_means
 from pfgen_fast.lab.statistics.prediction_powered import MIN_MARKS, MarkedStratum, mean_of_strata
 from pfgen_fast.runs.trial_intervals import half_width
 

@@ -66,7 +66,7 @@ def ranking(scores: ChecklistScores) -> Table:
             cells.append((Column("missing as zero", digits=2), lambda model: model.average.rescaled_missing_as_zero))
     cells.append((Column(_unit(scores), digits=0), lambda model: model.average.words))
     best, title = scores.models[0], "Average over areas"
-    if best.average.rescaled is not None and best.ranks:
+    if best.place == 1 and best.average.rescaled is not None and best.ranks:
         title += f": {_name(best)} is first with {figure(best.average.rescaled, 2)}, rank range {_range(best.ranks)}"
     return Table.of_records(cells, scores.models, title=title)
 
