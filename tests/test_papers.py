@@ -23,7 +23,7 @@ def test_the_commands_of_hellobench_run(tmp_path, monkeypatch):
     page = DOCS / "papers" / "hellobench.md"
     [first] = documented.blocks(page)
     run_here(first.code)
-    for people in ("people", "alone"):
+    for people in ("people", "verdicts", "pairs", "alone"):
         run_in_bash(f"{sys.executable} {ROOT / 'examples/fake_annotators.py'} {people} runs")
     commands = [command for command in dict.fromkeys(documented.commands(page)) if command not in first.code]
     assert len(commands) >= 10
