@@ -173,7 +173,7 @@ def p_value(coefficient: float, n: int) -> float | None:
 
     rest = 1 - coefficient * coefficient
     if rest <= 0:
-        return 2 / math.factorial(n)
+        return 2 / math.factorial(min(n, 200))  # 0 from there on, and n! takes seconds for a million
     return float(2 * stdtr(n - 2, -abs(coefficient) * math.sqrt((n - 2) / rest)))
 
 
