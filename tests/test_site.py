@@ -18,7 +18,6 @@ PAGE = '<html><body><h1 id="a">A</h1><a href="b.html#b">b</a><img src="a.svg"></
 
 @pytest.fixture
 def small_site(tmp_path, monkeypatch):
-    """A small site without a fault."""
     monkeypatch.setattr(check_site, "N_PAGES", 2)
     monkeypatch.setattr(check_site, "N_SECTIONS", 2)
     (tmp_path / "a.html").write_text(PAGE)

@@ -63,9 +63,9 @@ def test_a_terminal_leaves_optional_columns_out_where_names_would_be_unreadable(
 
 @pytest.mark.parametrize("width", [1, 20, 34, 40, 62, 80])
 def test_a_terminal_cuts_several_columns_of_texts_the_longest_first(width):
-    lines = Table([Column("model"), Column("text")], [("m" * 30, "t" * 40)]).lines(width)
-    assert max(map(width_of, lines)) == min(max(width, 2 * LEAST + 2), 72)
-    assert (f"{'m' * 30}  t" in lines[1]) == (width >= 30 + 2 + READABLE)
+    lines = Table([Column("model"), Column("text")], [("m" * 36, "t" * 46)]).lines(width)
+    assert max(map(width_of, lines)) == min(max(width, 2 * LEAST + 2), 84)
+    assert (f"{'m' * 36}  t" in lines[1]) == (width >= 36 + 2 + READABLE)
 
 
 def test_a_terminal_cuts_no_interval_beside_a_name():

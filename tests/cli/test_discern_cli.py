@@ -106,16 +106,17 @@ def test_a_plan_of_the_paper_needs_a_model_for_some_kinds(call):
 
 
 def test_kinds_shows_a_text_damaged(call):
-    code, out, err = call("discern", "kinds", "--kind", "char_typo/30", "Ice floats.")
+    code, out, err = call("discern", "kinds", "--kind", "char_typo/3%", "Ice floats.")
     assert (code, err) == (0, "")
-    first, second, third = out.splitlines()
-    assert (first, second) == ("original Ice floats.", "char_typo (character: 1, 3, 7, 15, 30 %)")
-    assert re.fullmatch(r"  3 % +.*(\[-.+-\]|\{\+.+\+\}).*", third)
-    assert len(call("discern", "kinds", "--kind", "char_delete", "Ice floats on water.")[1].splitlines()) == 7
+    kind, _, original, damaged = out.splitlines()[1:]
+    assert kind == "char_typo  character  characters mistyped  1, 3, 7, 15, 30 %"
+    assert original == "original       Ice floats."
+    assert re.fullmatch(r"char_typo 3 %  .*(\[-.+-\]|\{\+.+\+\}).*", damaged)
+    assert len(call("discern", "kinds", "--kind", "char_delete", "Ice floats on water.")[1].splitlines()) == 9
 
 
 def test_kinds_says_what_is_wrong(call):
-    message = "char_typo/x: expected a degree such as 30 (per mille) or k5, not 'x'"
+    message = "char_typo/x: expected a degree such as 3% or k5, not 'x'"
     assert message in call("discern", "kinds", "--kind", "char_typo/x", "a b")[2]
     assert one_error(call("discern", "kinds", " \n")) == "TEXT is empty: expected a text with more than white space"
     assert one_error(call("discern", "kinds", "--language", "de")) == "--language de: expected ja or en"
@@ -128,7 +129,7 @@ def test_all_kinds_are_listed_with_examples(call):
     for arguments in (["--language", "en"], ["--language", "ja"], ["氷は水に浮く。軽いからだ。"]):
         code, out, err = call("discern", "kinds", *arguments)
         assert (code, err) == (0, "")
-        assert set(ALL) <= {line.split()[0] for line in out.splitlines()}
+        assert set(ALL) <= {line.partition(" ")[0] for line in out.splitlines()}
 
 
 def test_the_terminal_has_one_table_of_the_damage_that_scores_notice(call):

@@ -132,7 +132,6 @@ TEXTS = st.text(alphabet="ab\u0301\u3099氷、\u200d\ud800\x00", max_size=60)
 
 
 def sides(changes):
-    """The pieces of the first and of the second text."""
     return [[text for text, change in changes if change in ("equal", kind)] for kind in ("deleted", "inserted")]
 
 
@@ -155,6 +154,8 @@ def test_of_long_texts_the_part_around_the_first_change_is_shown():
     assert re.fullmatch("…x+icey+…", first)
     assert (texts_of(changes, "deleted"), texts_of(changes, "inserted")) == (["ice"], ["snow"])
     assert len(second) <= N_SHOWN + 2
+    words = marked("the Arctic, water", "the Paris, waetr")  # letters that are equal by chance are no islands
+    assert Pair("", words).text == "the [-Arctic-]{+Paris+}, wa{+e+}t[-e-]r"
     changes = marked("ab", "ab" + "c" * 1000)  # only one text goes on
     assert ("".join(sides(changes)[0]), texts_of(changes, "inserted")[-1]) == ("ab", "…")
 

@@ -50,7 +50,6 @@ def ask(server, path="/", method="GET", hosts=()):
 
 
 def looked(live, times=1):
-    """The page after some looks at the results."""
     for _ in range(times):
         live.write_if_changed()
     return (live.folder / "index.html").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from .untrusted_text import csv_text, html_text, in_one_line, json_text, markdow
 
 T = TypeVar("T")
 
-READABLE = 24
+READABLE = 30
 """The width of a shortened text below which optional columns are left out first."""
 
 NOTHING = "–"

@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 from ..base.errors import BuildError, PfgenError
 from ..base.untrusted_text import counted, did_you_mean, few_names, in_one_line
-from ..runs.items.answer_means import ANSWER_NAMES, MODEL_NAMES, QUESTION_NAMES, usual_column
+from ..runs.items.answer_means import ANSWER_NAMES, MODEL_NAMES, QUESTION_NAMES
 from ..suite.questions import Question
 from ..suite.rules import Lengths
 from ..suite.suite import Suite
 from ..suite.suite_reading import CARD_FILES, SAMPLES_FILE, SETTINGS_FILE
 from ..suite.units import Tokenizer
 from ..tables.formats import column_names, table_rows
+from ..tables.table_rows import usual_columns
 from .answer_fit import WORDS, Fit, fit_answers, fit_sentences, mixed_scripts, text_figures
 from .build_config import Config, QuestionConfig
 from .suite_writing import check_place, write_suite
@@ -50,7 +51,7 @@ def read_model_answers(path: Path, *, family: str = "family") -> list[ModelAnswe
         TrialsError: The table cannot be read, or a cell is not a text.
     """
     names = column_names(path)
-    columns = [usual_column(names, usual) for usual in (QUESTION_NAMES, ANSWER_NAMES, MODEL_NAMES)]
+    columns = [next(iter(usual_columns(names, usual)), None) for usual in (QUESTION_NAMES, ANSWER_NAMES, MODEL_NAMES)]
     for what, column in zip(("question", "answer", "model"), columns, strict=True):
         if column is None:
             raise BuildError(

@@ -137,6 +137,7 @@ def print_line(*parts: str | tuple[str, str], to: TextIO | None = None) -> None:
     """
     stream = to or sys.stdout
     is_terminal = stream.isatty()
+    has_colours = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"  # no-color.org
     if _bars and is_terminal:
         from rich.text import Text
 
@@ -148,14 +149,9 @@ def print_line(*parts: str | tuple[str, str], to: TextIO | None = None) -> None:
     for part, text in zip(parts, texts, strict=True):
         laid = "".join("\n" if number in breaks else character for number, character in enumerate(text, place))
         codes = [] if isinstance(part, str) else [_ANSI[style] for style in part[1].split()]
-        line += f"\x1b[{';'.join(codes)}m{laid}\x1b[0m" if codes and has_colours(stream) else laid
+        line += f"\x1b[{';'.join(codes)}m{laid}\x1b[0m" if codes and has_colours else laid
         place += len(text)
     print(line, file=stream, flush=True)  # a reader of a pipe sees it at once, as the address of a server
-
-
-def has_colours(stream: TextIO) -> bool:
-    """Whether a stream is a terminal that shows styles; https://no-color.org."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _breaks(text: str, width: int) -> set[int]:
@@ -282,6 +278,16 @@ def cut(text: str, width: int | None) -> str:
     return f"{beginning(text, width - 1)}…"
 
 
+def broken(text: str, width: int | None) -> Iterator[str]:
+    """The lines of a text in a width, broken at a blank in their second half if there is one."""
+    while width is not None and width_of(text) > width:
+        n = len(beginning(text, width))
+        n = max(text.rfind(" ", n // 2, n + 1), 0) or n
+        yield text[:n]
+        text = text[n:].lstrip()
+    yield text
+
+
 def print_table(table: Table, *, faint: Sequence[bool] = (), skip: int = 0) -> str:
     """Prints a table, fitted to the terminal, with its head in bold and some rows faint; returns its text.
 
@@ -301,12 +307,13 @@ def print_table(table: Table, *, faint: Sequence[bool] = (), skip: int = 0) -> s
     return "\n".join(lines)
 
 
-def print_tables(tables: Iterable[Table]) -> None:
-    """Prints tables that have rows below their titles; a narrow terminal gets several blocks of columns."""
+def print_tables(tables: Iterable[Table], *, all_columns: bool = False) -> None:
+    """Prints tables with rows below their titles; a narrow terminal gets blocks of columns, or no optional columns."""
     for table in tables:
         if len(table):
             print_line((table.title, "bold"))
-            for number, block in enumerate(blocks_of(table, columns())):
+            is_block = not all_columns and any(column.is_optional for column in table.columns)
+            for number, block in enumerate([table] if is_block else blocks_of(table, columns())):
                 if number:
                     print_line("")
                 print_table(block)

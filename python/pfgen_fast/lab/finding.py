@@ -73,6 +73,7 @@ def marked(before: str, after: str) -> Changes:
     steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
     if is_cut and is_cut_after and len(steps) > 2 and steps[-1][0] in ("delete", "insert"):
         del steps[-1]  # only one text reaches this far, because it is shorter before this point
+    _join_changes(steps)
     for tag, begin, end, begin_after, end_after in steps:
         if tag == "equal":
             changes.append(("".join(first[begin:end]), "equal"))
@@ -82,6 +83,19 @@ def marked(before: str, after: str) -> Changes:
     if is_cut or is_cut_after:
         changes.append(("…", "equal" if is_cut and is_cut_after else "deleted" if is_cut else "inserted"))
     return tuple(changes)
+
+
+def _join_changes(steps: list[tuple[Any, int, int, int, int]]) -> None:
+    """Joins changes that are not shorter than the text between them, which is then equal by chance."""
+    at = 1
+    while at < len(steps) - 1:
+        (tag, begin, _, begin_after, _), (own, *_), (next_tag, _, end, _, end_after) = steps[at - 1 : at + 2]
+        before, size, after = (max(step[2] - step[1], step[4] - step[3]) for step in steps[at - 1 : at + 2])
+        is_noise = own == "equal" and size <= min(before, after) and size < max(before, after)
+        if is_noise and (tag != next_tag or tag == "replace"):
+            steps[at - 1 : at + 2] = [("replace", begin, end, begin_after, end_after)]
+            at = max(at - 2, 0)
+        at += 1
 
 
 def n_equal(first: str, second: str) -> int:

@@ -47,7 +47,7 @@ def write_building_report(
             "building.html.jinja",
             section="Suites",
             headline=_headline(described),
-            suite=Path(scorer.suite.name).name,
+            suite=scorer.suite.title,
             n_questions=len({branch.asked.question_id for branch in built.branches}),
             unit=built.config.unit,
             decisions=[in_one_line(sentence, 400) for sentence in built.decisions],

@@ -67,7 +67,7 @@ def _entry(run: RunFolder, dataset: str, suite: Suite | None) -> tuple[dict[str,
         f"95 % interval of the score over questions {outcome.interval.shown()}",
         *(f"{part} {recorded.scores.total(part):.5f}" for part in PARTS),
         str(outcome.signature),
-        f"suite {Path(outcome.suite.name).name}, hash {recorded.metadata_hash}",
+        f"suite {outcome.suite.title}, hash {recorded.metadata_hash}",
         f"{len(outcome.by_question)} questions, {recorded.num_trials} trials of each",
         f"config {json_text(config)}",
     ]

@@ -12,7 +12,7 @@ from ..base.mean_interval import MeanInterval, mean_interval
 from ..base.table import Column
 from ..base.untrusted_text import in_one_line
 from ..runs.diagnosis import CAUSE_WORDS
-from ..runs.leaderboard import model_of, ranks
+from ..runs.leaderboard import model_of, ranks, with_organisation
 from ..runs.loss_figures import CAUSES, FAULTS, AnswerFaults
 from ..runs.statistics.paired_tests import MIN_QUESTIONS, TESTS
 from ..runs.statistics.verdicts import SENTENCES, tied_ranks
@@ -42,6 +42,7 @@ RUN_COLUMNS = (
 )
 """The metrics beside the score, with the digits of the leaderboard in a terminal."""
 
+_HASH = re.compile("[0-9a-f]{7}")  # directory of a run, after its model
 _MAX_SETTINGS = 3
 _MAX_SETTING = 40
 _MAX_SWEPT, _MAX_SWEPT_VALUES, _MAX_SWEEP = 4, 30, 500
@@ -168,7 +169,8 @@ def _parts_of_names(runs: Sequence[CheckedRun]) -> list[dict[str, str]]:
 
 def _parts_of_name(run: CheckedRun, differing: Sequence[str]) -> dict[str, str]:
     title, _, rest = run.name.rpartition("/")
-    if title != run.model:
+    model = with_organisation(run.model, run.name)
+    if title != model and not _HASH.fullmatch(rest):
         title, rest = run.name, ""
     keys = [key for key in differing if key in run.parameters][:_MAX_SETTINGS]
     settings = [run.parameters.get("mode", ""), *(f"{key} {run.parameters[key]}" for key in keys)]
@@ -176,7 +178,7 @@ def _parts_of_name(run: CheckedRun, differing: Sequence[str]) -> dict[str, str]:
         "title": title,
         "settings": " · ".join(setting[:_MAX_SETTING] for setting in settings if setting),
         "rest": rest,
-        "organisation": in_one_line(run.model.partition("/")[0], 60) if "/" in run.model else "",
+        "organisation": in_one_line(model.partition("/")[0], 60) if "/" in model else "",
     }
 
 

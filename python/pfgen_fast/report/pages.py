@@ -42,7 +42,7 @@ _HEAD_WITHIN = 16_384
 _MARK = b"// Data of a page of pfgen-fast.\n"
 _HEAD = re.compile(
     r'<meta name="generator" content="pfgen-fast ([^"]*)">\n<meta name="description" content="([^"]*)">'
-    r'.*?content="no-referrer">\n(?:<meta name="figure" content="([^"]*)">)?.*?<title>(?:[^<:]*: )?([^<]*)</title>',
+    r'.*?content="no-referrer">\n(?:<meta name="figure" content=\'([^\']*)\'>)?.*?<title>(?:[^<:]*: )?([^<]*)</title>',
     re.DOTALL,
 )
 
@@ -288,7 +288,7 @@ def _earlier(folder: Path) -> set[Path]:
 
 
 def page_head(path: Path) -> tuple[str, str, str, str] | None:
-    """The section, headline, title (without its kind) and best score of a page of ours; None for other files."""
+    """The section, headline, title (without its kind) and best runs (JSON) of a page of ours; None for other files."""
     head = _HEAD.search(_begin(path).decode(errors="replace"))
     texts = [html.unescape(head[group] or "") for group in (1, 2, 4, 3)] if head else []
     return (texts[0], texts[1], texts[2], texts[3]) if texts else None

@@ -144,7 +144,7 @@ class _Page:
             section="Runs",
             loads_scripts=bool(files),
             is_live=self._is_live,
-            suite=Path(self._suite.name).name,
+            suite=self._suite.title,
             **of_overview(overview),
             plots=_PLOTS,
             notes=(),

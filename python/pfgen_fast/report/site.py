@@ -8,6 +8,7 @@ not followed. A site that is served is written again when something has changed.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import threading
@@ -49,6 +50,8 @@ from .score_page import LEFT_OUT, write_score_report
 SECTIONS = ("Runs", "Scores", "Checklists", "Discernment", "Experiments", "Suites", "Annotation")
 """The sections of a site; the pages of each are in a directory of its name in lower case."""
 
+_REPORTS = {"runs": "report", "scores": "report", "checklists": "checklists report"}
+_COMMANDS = {**_REPORTS, "discernment": "discern run", "experiments": "experiment", "suites": "suite build"}
 _NAMES = {"result.json": "result", "plan.json": "plan", "checklists.json": "suite"}
 _NEEDS = {"suite": "judgements of answers to its checklists", "plan": "exports of its annotators"}
 _SHOWN = "files that 'pfgen-fast score' wrote, tables of scores, judgements with their suite, or finished pages"
@@ -159,7 +162,8 @@ class Site:
                     if n_files > _MAX_FILES:
                         raise PfgenError(f"{root}: more than {_MAX_FILES:,} files; name the directories to show")
                     for path in (Path(at, name) for name in sorted(names)):
-                        is_judged = path.name.startswith("judgements.json")
+                        is_judged = ".jsonl" in path.name and path.parent.name == "judgements"
+                        is_judged |= path.name.startswith("judgements.json")
                         kind = "judgement" if is_judged else _NAMES.get(path.name) or _ENDS.get(path.suffix)
                         if kind and not path.is_symlink() and (kind != "table" or _has_scores(path)):
                             sources[kind][path] = _stamp(path)
@@ -178,7 +182,7 @@ class Site:
         for suite, runs in sorted(by_suite.items(), key=lambda own: -len(own[1])):
             with self._leaving_out():
                 folder = work / "runs"
-                output = _unused(folder, Path(suite.name).name) if folder.exists() else folder
+                output = _unused(folder, suite.title) if folder.exists() else folder
                 write_report(with_intervals(runs, suite), suite, output, track=track, is_live=self.is_live)
                 yield output if output != folder else folder / PAGE, [path for path, _ in runs]
 
@@ -226,7 +230,8 @@ class Site:
     def _finished(self, sources: _Sources, work: Path, track: Track[Any]) -> _Pages:
         of_one_metric = [script for script in SCRIPTS if script not in LEFT_OUT]
         reports = [("report/answers.css", scripts) for scripts in (SCRIPTS, of_one_metric, CHECKLISTS_SCRIPTS)]
-        beginnings, others = tuple(beginning(*look) for look in (*LOOKS.values(), *reports)), []
+        beginnings = tuple(beginning(*look) for look in (*LOOKS.values(), *reports))
+        others = defaultdict[str, list[str]](list)
         written = {path.name for path in work.iterdir()}
         for path in sources["page"]:
             head = page_head(path)
@@ -235,15 +240,14 @@ class Site:
                 continue
             content = read_stored(path, limit=MAX_BYTES)
             if not content.startswith(beginnings) or section.capitalize() not in SECTIONS:
-                others.append(str(path))
+                others[section].append(str(path))
             elif EMPTY_NAVIGATION in content:  # otherwise it is a page of another site
                 page = _unused(work / section, path.stem)
                 write_whole(page, content)
                 yield page, [path]
-        if others:
-            raise PfgenError(
-                f"{few_names(others)}: expected a page in one file by this version and build; run its command again"
-            )
+        for section, names in others.items():
+            again = f"; 'pfgen-fast {_COMMANDS[section]}' writes it again" if section in _COMMANDS else ""
+            self._on_fault(f"{few_names(names)}: expected a page in one file by this build{again}", PfgenError)
 
     def _finish(self, work: Path, times: dict[Path, int]) -> None:
         """Fills the navigation of all pages and writes the start page; a page alone becomes the start page."""
@@ -263,12 +267,13 @@ class Site:
             address = page.relative_to(work).as_posix()
             addresses[section] = f"{PAGE}#of-{section.lower()}" if section in addresses else address
         at = partial(datetime.fromtimestamp, tz=timezone.utc)
-        cards = [(own[page], page.relative_to(work), page_head(page), at(times[page] / 1e9)) for page in pages]
+        heads = [(page, page_head(page)) for page in pages]
+        cards = [(own[page], page.relative_to(work), head, _best(head), at(times[page] / 1e9)) for page, head in heads]
         text = page_text(
             "site.html.jinja",
             section="",
-            headline=next((head[1] for _, _, head, _ in cards if head), ""),
-            about=", ".join(Path(path).resolve().name for path in self.paths),
+            headline=next((head[1] for _, head in heads if head), ""),
+            about=few_names([Path(path).resolve().name for path in self.paths]),
             cards=cards,
             is_live=self.is_live,
         )
@@ -278,6 +283,15 @@ class Site:
             links = (f'<a href="{up}{to}"{current.get(name, "")}>{name}</a>' for name, to in addresses.items())
             filled = EMPTY_NAVIGATION.replace(b" hidden><", f">{' '.join(links)}<".encode())
             page.write_bytes(page.read_bytes().replace(EMPTY_NAVIGATION, filled, 1))
+
+
+def _best(head: Any) -> list[tuple[Any, ...]]:
+    """The best runs of a page: name, score as text, and the score between the ends of its interval, in % of an axis."""
+    with contextlib.suppress(TypeError, LookupError, ValueError, ArithmeticError):  # another kind of page
+        rows: list[Any] = [(str(name), str(score), *map(float, ends)) for name, score, *ends in json.loads(head[3])]
+        low, high = min(row[2] for row in rows), max(row[4] for row in rows)
+        return [(*row[:2], *(round(100 * (end - low) / (high - low or 1), 1) for end in row[2:5])) for row in rows]
+    return []
 
 
 def _has_scores(path: Path) -> bool:

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from ..base.arrays import Floats
 from ..base.errors import TrialsError
-from ..base.table import NOTHING, Column, Table, TableResult, signed
+from ..base.table import NOTHING, Column, Table, TableResult, figure
 from ..base.untrusted_text import counted, few_names, harmless, in_one_line
 from ..suite.rules import AVERAGE_FIRST
 from .checkout import short_name
@@ -175,7 +176,7 @@ class Comparison(TableResult):
         metrics = list(dict.fromkeys(metric for metric, _, _ in others))
 
         def marked(row: Difference) -> str:
-            return signed(row.difference, row.digits) + ("*" if row.differs else " ")
+            return self._figure("difference", row.digits, row) + ("*" if row.differs else " ")
 
         columns = [Column(name, form=marked, view="readers", is_optional=True) for name in metrics]
         cells = [
@@ -195,13 +196,21 @@ class Comparison(TableResult):
         """The differences of two models by subject."""
         return self._table_of(self.subjects, [Column("subject")])
 
+    def _figure(self, name: str, digits: int, row: Difference) -> str:
+        value, is_length = getattr(row, name), (self.kind, row.metric) == ("runs", "length")
+        return NOTHING if value is None else figure(value, 1 if is_length else digits, is_signed=name not in ("a", "b"))
+
     def _table_of(self, rows: Sequence[Difference], first: Sequence[Column]) -> Table:
         """A table of differences; the first columns say what each row is about."""
         digits = max((row.digits for row in rows), default=4) if {row.test for row in rows} == {"Tango"} else 4
 
         def ends(row: Difference) -> str:
-            low, high = (NOTHING if end is None else signed(end, digits) for end in (row.low, row.high))
+            low, high = (self._figure(end, digits, row) for end in ("low", "high"))
             return low if row.low is None else f"{low} to {high}"
+
+        def figures(name: str, title: str, is_optional: bool = False) -> Sequence[Column]:
+            form = partial(self._figure, name, digits)
+            return Column(name, view="files"), Column(name, title, form=form, view="readers", is_optional=is_optional)
 
         is_corrected, noun = any(row.n_in_family > 1 for row in rows), MODEL[self.kind]
         views: Sequence[Literal["files", "all"]] = "files", "all"
@@ -209,9 +218,9 @@ class Comparison(TableResult):
             *first,
             Column("model_a", f"{noun} A", view=views[not self.has_one_a], form=self._short().__getitem__),
             Column("model_b", f"{noun} B", view=views[self.n_pairs > 1], form=self._short().__getitem__),
-            Column("a", "A", digits, is_optional=self.n_pairs > 1),
-            Column("b", "B", digits, is_optional=not self.has_one_a),
-            Column("difference", "A - B", digits, is_signed=True),
+            *figures("a", "A", is_optional=self.n_pairs > 1),
+            *figures("b", "B", is_optional=not self.has_one_a),
+            *figures("difference", "A - B"),
             Column("interval", "95 % interval", view="readers", is_signed=True, form=ends, picture="interval"),
             *(Column(name, view="files") for name in ("low", "high")),
             Column("differs"),
@@ -221,9 +230,7 @@ class Comparison(TableResult):
         ]
         there = {column.name for column in columns}
         columns += [Column(part.name, view="files") for part in fields(Difference) if part.name not in there]
-        cells = [
-            [row if column.name == "interval" else getattr(row, column.name) for column in columns] for row in rows
-        ]
+        cells = [[row if column.view == "readers" else getattr(row, column.name) for column in columns] for row in rows]
         return Table(columns, cells)
 
     def deciding_tables(self, n: int) -> list[Table]:
@@ -250,13 +257,8 @@ class Comparison(TableResult):
     def words(self) -> list[str]:
         """The sentences above the table of a notebook."""
         names = ", ".join(f"{letter} is {name}" for letter, name in self.names)
-        return [
-            *([f"{names}."] if names else []),
-            self.verdict,
-            self.method,
-            *filter(None, [self.left_out]),
-            *self.power_sentences,
-        ]
+        sentences = [f"{names}." if names else "", self.verdict, self.method, self.left_out, *self.power_sentences]
+        return [sentence for sentence in sentences if sentence]
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict and all figures, for JSON."""
@@ -329,9 +331,7 @@ def compare_pair(
     return paired_difference(a, b, clusters=clusters, shift=shift, binary=metric in table.binary)
 
 
-def _scores(
-    table: ItemScores, metric: str, pair: tuple[int, int], items: Sequence[int] | None
-) -> tuple[Floats, Floats]:
+def _scores(table: ItemScores, metric: str, pair: tuple[int, int], items: Any) -> tuple[Floats, Floats]:
     values, columns = table.values[metric], slice(None) if items is None else list(items)
     return values[pair[0], columns], values[pair[1], columns]
 

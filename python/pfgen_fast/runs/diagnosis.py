@@ -112,7 +112,7 @@ class Diagnosis(TableResult):
         if self.n_answers == self.n_trials * self.n_questions:  # all answers are recorded
             return f"{points} in {cause.answers} of {counted(self.n_answers, 'answer')} {where}"
         share = 100 * (cause.share or 0)
-        return f"{points} in {f'{share:.0f}' if share >= 1 else 'under 1'} % of answers {where}"
+        return f"{points} in {f'about {share:.0f}' if share >= 1 else 'under 1'} % of answers {where}"
 
     def words(self) -> list[str]:
         """The sentence, what the reference is, and what the causes are estimated from."""

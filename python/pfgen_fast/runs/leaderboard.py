@@ -97,7 +97,8 @@ class Leaderboard(TableResult, list[Entry]):
         """The runs: for readers, the score that is recorded, with four digits; for files, all figures."""
         from .statistics.verdicts import shown_range  # imports NumPy
 
-        names = shown_names([(entry.model, entry.name) for entry in self])
+        n_runs = Counter(entry.model for entry in self)  # runs of the same model have their own names
+        names = [with_organisation(run.model, run.name) if n_runs[run.model] == 1 else run.name for run in self]
         records = [{name: value for name, value in record_of(entry).items() if name != "config"} for entry in self]
         shown = [
             Column("rank"),
@@ -106,7 +107,7 @@ class Leaderboard(TableResult, list[Entry]):
             Column("score"),
             Column("interval", "±95 %", form=lambda interval: interval.shown(), picture="interval"),
             Column("ranks", "rank range", form=shown_range),
-            Column("length", digits=1),
+            Column("length", digits=1, is_optional=True),
             *(Column(part, head, digits=3, is_optional=True) for part, head in PARTS.items()),
         ]
         columns = [replace(column, view="readers") for column in shown]
@@ -157,10 +158,10 @@ class Leaderboard(TableResult, list[Entry]):
         return Table(list(map(Column, columns)), [[row.get(column) for column in columns] for row in rows]).to_csv()
 
 
-def shown_names(runs: Sequence[tuple[str, str]]) -> list[str]:
-    """How readers see runs, given their models and names: by the model, or by the name if several have the model."""
-    n_runs = Counter(model for model, _ in runs)
-    return [model if n_runs[model] == 1 else name for model, name in runs]
+def with_organisation(model: str, name: str) -> str:
+    """A model as ORGANISATION/MODEL, if the path of the run has both and the model only its own name."""
+    folder = name.rpartition("/")[0]
+    return folder if "/" not in model and folder.endswith(f"/{model}") else model
 
 
 def model_of(config: Mapping[str, Any] | None, name: str) -> str:

@@ -18,6 +18,7 @@ from ..base.untrusted_text import unknown_name
 _MANIFESTS = Path(__file__).parents[1] / "data" / "published"
 ORIGIN_FILE = "origin.json"
 """The file in a fetched suite that says where the suite is from."""
+NAMES_BY_HASH = {"13581cc9df3fb849ec9293bcec2b03de1a48ecc2": "pfgen-bench"}
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from ..base.untrusted_json import parse_json
 from ..base.untrusted_text import nearest_names
 from .compiled import CompiledSuite, ReferencesOf, SuiteIndex, cached_path, describe_question
 from .keywords import freeze_rule
+from .published import NAMES_BY_HASH
 from .questions import INSTRUCTIONS, Instructions, Question, Sample, language_of
 from .rules import PROFILES, Lengths, Profile
 from .suite_reading import (
@@ -201,6 +202,11 @@ class Suite:
     def __repr__(self) -> str:
         known = f", metadata_hash={self.metadata_hash[:7]}" if self.is_checked else ""
         return f"Suite({self.name!r}, {len(self)} questions{known})"
+
+    @property
+    def title(self) -> str:
+        """The name for readers: of a published suite, wherever it is, or else the last part of the path."""
+        return NAMES_BY_HASH.get(self.metadata_hash, Path(self.name).name)
 
     @cached_property
     def set_names(self) -> tuple[str, ...]:

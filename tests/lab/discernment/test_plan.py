@@ -65,7 +65,7 @@ def test_a_name_says_kind_and_degree(name, permille, k, method):
     ("name", "expected"),
     [
         ("char_delet", "unknown kind 'char_delet'; expected one of char_delete, "),
-        ("char_delete/0", "char_delete/0: expected a degree such as 30 (per mille) or k5, not '0'"),
+        ("char_delete/0", "char_delete/0: expected a degree such as 3% or k5, not '0'"),
         ("char_delete/1001", "char_delete: permille 1001: expected a whole number from 1 to 1000"),
         ("answer_swap/30", "answer_swap: the kind has no degrees; expected neither permille nor k"),
         ("grammar_error/slight", "unknown degree of grammar_error 'slight'; expected one of minor, major"),

@@ -40,6 +40,9 @@ class ChecklistsTable:
     calibrate: list[Path] | None = Option(
         None, "Also estimate the scores that people would give, from their marks of some answers.", metavar="MARKS"
     )
+    verbose: bool = Option(
+        False, "Also print the columns that a narrow terminal leaves out, below the others.", "--verbose", "-v"
+    )
     as_json: Json = False
     gate: ThresholdOptions
     options: ChecklistScoreOptions
@@ -77,7 +80,8 @@ class ChecklistsTable:
             about = {"suite": scores.suite.name, "suite_sha256": scores.suite.hash, **settings}
             print_json({**about, "rows": figures.to_dicts(), "notes": scores.notes, **self.gate.record(checks)})
         else:
-            print_tables(tables.shown_tables(scores, calibration, categories=self.categories, lengths=self.lengths))
+            parts = tables.shown_tables(scores, calibration, categories=self.categories, lengths=self.lengths)
+            print_tables(parts, all_columns=self.verbose)
         if not is_quiet:
             for sentence in tables.scale_sentences(scores):
                 print_line((sentence, "dim"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
+from ...base.table import Column, Table
 from ...base.untrusted_text import counted
-from ..app import counting, fail, note, print_line, print_table, shown
+from ..app import broken, counting, fail, note, print_line, print_table, rest, shown
 from ..parser import Argument, Option
 from .source import MADE_TEXTS, Asking, Language, Source
 
@@ -66,8 +67,8 @@ class DiscernKinds:
     text: str | None = Argument(None, "Damage this text. Default: an example.", metavar="[TEXT]")
     kind: list[str] | None = Option(
         None,
-        "Use this kind, such as char_typo; in all its degrees, or in one: char_typo/30 (per mille of the sites), "
-        "char_typo/k2 (two sites). May be repeated. Default: all kinds.",
+        "Use this kind, such as char_typo; in all its degrees, or in one: char_typo/3% (of the sites), char_typo/k2 "
+        "(two sites). May be repeated. Default: all kinds.",
         metavar="KIND[/DEGREE]",
     )
     language: Language = None
@@ -75,7 +76,7 @@ class DiscernKinds:
     def __call__(self) -> None:
         from ...lab.discernment.damage.text_reading import LANGUAGES
         from ...lab.discernment.discernment_plan import kind_named, perturbations_named
-        from ...lab.discernment.kinds import KINDS, LADDERS
+        from ...lab.discernment.kinds import KINDS, LADDERS, in_words
         from ...lab.discernment.votes import SAMPLES, damaged_example
         from ...lab.finding import Pair, marked
         from ...suite.questions import language_of
@@ -86,22 +87,27 @@ class DiscernKinds:
         text = SAMPLES[language] if self.text is None else self.text
         if not text.strip():
             fail("TEXT is empty: expected a text with more than white space")
-        print_line(("original", "bold"), f" {shown(text)}")
+        rows, examples = {}, [("original", text)]
         for name in self.kind or KINDS:
             kind = kind_named(name.partition("/")[0])
+            words = (language == "ja" and kind.japanese) or in_words(kind.name)
+            words += ", by a model" * (kind.method == "model")
             shares = ", ".join(f"{permille / 10:g}" for permille in LADDERS.get(kind.ladder or "", ()))
-            about = f": {shares} %" if kind.has_degrees else ""
-            if kind.method == "model":
-                about = f": {', '.join(filter(None, kind.model_degrees)) or 'made'} by a model"
-            print_line((kind.name, "bold"), f" ({kind.level}{about})")
-            if kind.method == "model":
-                print_line(f"  {(language == 'ja' and kind.japanese) or kind.words}")
+            degrees = f"{shares} %" if kind.has_degrees else ", ".join(kind.model_degrees * (kind.method == "model"))
+            rows[kind.name] = kind.name, kind.level, words, degrees
             changes = [change for change in perturbations_named(name) if change.method == "rule"]
             for change in changes if self.kind else changes[len(changes) // 2 :][:1]:
                 damaged = damaged_example(text, change, language)
-                differences = "impossible" if damaged is None else Pair("", marked(text, damaged)).text
-                degree = f"{change.permille / 10:g} %" if change.permille else change.degree or ""
-                print_line(f"  {degree:5}" if degree else " ", f" {shown(differences)}")
+                differences = "impossible in this text" if damaged is None else Pair("", marked(text, damaged)).text
+                degree = f" {change.permille / 10:g} %" if change.permille else f" {change.degree}"
+                examples.append((change.kind + degree * kind.has_degrees, differences))
+        heads = [Column("kind"), Column("level", is_optional=True), Column("damage"), Column("degrees")]
+        print_table(Table(heads, list(rows.values())))
+        print_line()
+        width = max(len(name) for name, _ in examples) + 2
+        for name, example in examples:
+            for number, line in enumerate(broken(shown(example), rest(width))):
+                print_line((f"{'' if number else name:{width}}", "bold"), line)
 
 
 class DiscernVotes:

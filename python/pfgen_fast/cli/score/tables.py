@@ -15,12 +15,13 @@ from ...base.errors import PfgenError
 from ...base.file_reading import stdin
 from ...base.untrusted_text import counted, few_names
 from ...runs.checkout import checkout_of
-from ...runs.items.answer_means import ANSWER_NAMES, MODEL_NAMES, QUESTION_NAMES, AnswerMeans, usual_column
+from ...runs.items.answer_means import ANSWER_NAMES, MODEL_NAMES, QUESTION_NAMES, AnswerMeans
 from ...suite.published import how_to_name_a_suite
 from ...tables.folders import FileOutcome, FileTask, first_table, score_files
 from ...tables.formats import first_rows, is_same, is_table
 from ...tables.streaming import score_table
 from ...tables.table_job import TableJob
+from ...tables.table_rows import usual_columns
 from .. import app
 from ..look.leaderboard import print_ranking
 from ..parser import options_set
@@ -112,11 +113,11 @@ def _job(command: ScoreOptions, path: str, scorer: ReferenceScorer | None) -> Ta
         head = first_rows(path, tables.encoding)
         names = [name for name in head.names if name]
         for kind, column in columns.items():
-            columns[kind] = column or usual_column(names, _NAMES[kind])
+            columns[kind] = column or next(iter(usual_columns(names, _NAMES[kind])), None)
             if columns[kind] is None:
                 there = few_names(list(map(repr, names)), _MAX_SHOWN_COLUMNS) or "no columns"
                 app.fail(f"{path}: name the column of {kind}s (--{kind}-column); there are {there}")
-        model = None if command.output else usual_column(names, MODEL_NAMES)
+        model = None if command.output else next(iter(usual_columns(names, MODEL_NAMES)), None)
         told = ", ".join(f"{kind}s from {column!r}" for kind, column in {**columns, "model": model}.items() if column)
         if not has_suite:
             question = str(columns["question"])

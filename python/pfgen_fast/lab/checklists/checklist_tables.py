@@ -7,6 +7,7 @@ digits.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -55,16 +56,17 @@ def ranking(scores: ChecklistScores) -> Table:
         (_scored("average", scores), lambda model: (model.average.rescaled, model.n("missing"))),
         (_INTERVAL, lambda model: model.average.interval),
         (Column("rank range", form=_range), lambda model: model.ranks),
-        *(
-            (_scored(area.replace("_", " "), scores), partial(lambda area, model: _score(model.areas.get(area)), area))
-            for area in dict.fromkeys(area for model in scores.models for area in model.areas)
-        ),
+    ]
+    others: Cells = [
+        (_scored(area.replace("_", " "), scores), partial(lambda area, model: _score(model.areas.get(area)), area))
+        for area in dict.fromkeys(area for model in scores.models for area in model.areas)
     ]
     if any(model.n("missing") for model in scores.models):
-        cells.append((Column("missing"), lambda model: model.n("missing")))
+        others.append((Column("missing"), lambda model: model.n("missing")))
         if scores.missing == "skip":
-            cells.append((Column("missing as zero", digits=2), lambda model: model.average.rescaled_missing_as_zero))
-    cells.append((Column(_unit(scores), digits=0), lambda model: model.average.words))
+            others.append((Column("missing as zero", digits=2), lambda model: model.average.rescaled_missing_as_zero))
+    others.append((Column(_unit(scores), digits=0), lambda model: model.average.words))
+    cells += [(replace(column, is_optional=True), value) for column, value in others]
     best, title = scores.models[0], "Average over areas"
     if best.place == 1 and best.average.rescaled is not None and best.ranks:
         title += f": {_name(best)} is first with {figure(best.average.rescaled, 2)}, rank range {_range(best.ranks)}"

@@ -26,6 +26,7 @@ USUAL = "usual"
 
 _FACTS = Path(__file__).parents[2] / "data" / "discernment"
 _PERMILLE = re.compile(r"[1-9][0-9]{0,3}")
+_PERCENT = re.compile(r"([0-9]{1,3})(?:\.([0-9]))?%")
 _K = re.compile(r"k([1-9][0-9]{0,8})")
 _MAX_K = 10**6
 _WHOLE = {name for name, kind in KINDS.items() if kind.method == "rule" and not kind.has_degrees}
@@ -165,12 +166,14 @@ def perturbations_named(name: str) -> tuple[Perturbation, ...]:
     permille, k = _amounts(degree)
     if degree and permille is None and k is None:
         shown = in_one_line(repr(degree), 40)
-        raise DiscernmentError(f"{in_one_line(name, 60)}: expected a degree such as 30 (per mille) or k5, not {shown}")
+        raise DiscernmentError(f"{in_one_line(name, 60)}: expected a degree such as 3% or k5, not {shown}")
     return (perturbation(kind, permille=permille, k=k),)
 
 
 def _amounts(degree: str) -> tuple[int | None, int | None]:
     """The per mille or the number of sites that the name of a degree stands for."""
+    if percent := _PERCENT.fullmatch(degree):
+        degree = str(int(percent[1] + (percent[2] or "0")))
     permille, k = _PERMILLE.fullmatch(degree), _K.fullmatch(degree)
     return int(degree) if permille else None, int(k[1]) if k else None
 

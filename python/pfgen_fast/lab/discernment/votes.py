@@ -37,12 +37,16 @@ DONORS = {
     "en": ["Rain fell in Paris. The streets were wet.", "Mars is red."],
 }
 
+_WRONG_ENDINGS = {"ja": ["富士山の頂上は海の底にあります。"], "en": ["Ice sinks, so the Arctic lies on the sea bed."]}
+
 
 def damaged_example(text: str, change: Perturbation, language: str) -> str | None:
     """A text damaged by a rule, with parts of other examples; None if that is impossible."""
     donors = DONORS[language]
     degree: Any = {"permille": change.permille, "k": change.k} if KINDS[change.rule].has_degrees else {}
-    return perturb([text], change.kind, **degree, language=language, donors=donors, alternatives=donors[:1])[0]
+    return perturb(
+        [text], change.kind, **degree, language=language, donors=donors, alternatives=_WRONG_ENDINGS[language]
+    )[0]
 
 
 def vote_items(

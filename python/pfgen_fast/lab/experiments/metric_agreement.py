@@ -219,7 +219,8 @@ def _sentence(part: Aligned, rows: Sequence[_Row]) -> str:
 def _figures(row: _Row) -> str:
     words = []
     if row.over_models:
-        over = f"over {counted(row.n_models, 'model')} of {counted(row.n_families, 'family')}"
+        families = "" if row.n_families == row.n_models else f" of {counted(row.n_families, 'family')}"
+        over = f"over {counted(row.n_models, 'model')}{families}"
         words.append(f"Spearman {with_interval(row.over_models['Spearman'], 2)} {over}")
     if row.share:
         words.append(f"{100 * row.share.value:.1f} % of {counted(row.n_pairs, 'pair')} of answers")

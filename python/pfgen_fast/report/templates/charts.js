@@ -23,6 +23,7 @@ function logTicks(low, high) {
   const ticks = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) ticks.push(...[1, 2, 5].map((digit) => Number((digit * 10 ** power).toPrecision(3))));
   const inside = ticks.filter((tick) => tick >= low && tick <= high);
+  if (inside.length < 3) return roundTicks(low, high);
   return inside.length > 9 ? inside.filter((tick) => /^[0.]*1[0.]*(e-\d+)?$/.test(String(tick))) : inside;
 }
 
@@ -70,7 +71,7 @@ function drawChart(element, { label, x, y, series, hasDiagonal, brush, onBrush }
   const ring = svg("circle", { class: "ring", r: 9, visibility: "hidden" });
   const drawing = svg("svg", { class: "chart", role: "img", "aria-label": label, width, height, viewBox: `0 0 ${width} ${height}` }, ...axisLines(across, up, edges),
     ...(hasDiagonal ? [svg("path", { class: "zero", d: `M${edges.left} ${edges.bottom}L${edges.right} ${edges.top}` })] : []),
-    ...placed.flatMap((one) => seriesParts(one, up, across)), ...nameParts(placed.filter(({ hasNames }) => hasNames).flatMap((one) => one.points), edges), ring);
+    ...placed.flatMap((one) => seriesParts(one, up, across)), ...nameParts(placed.filter(({ hasNames }) => hasNames).flatMap((one) => one.points), edges, placed[0]?.hasNames === "all"), ring);
   element.replaceChildren(drawing, ...(inReach.length ? [keyboardPoint(inReach, 0)] : []));
   followPointer(drawing, inReach, ring);
   if (onBrush) followBrush(drawing, inReach, { across, up, brush, onBrush });
@@ -116,11 +117,11 @@ function seriesParts({ points, color, dash, symbol, size, hasBand, boxes }, up, 
   return parts;
 }
 
-/** The names of the lowest and the highest point of both axes, where a name covers neither a point nor another name. */
-function nameParts(points, { left, right, top, bottom }) {
+/** The names of the lowest and the highest point of both axes, or of all, where a name covers neither a point nor another name. */
+function nameParts(points, { left, right, top, bottom }, isOfAll) {
   const ends = ["left", "top"].flatMap((side) => { const inOrder = points.toSorted((a, b) => a[side] - b[side]); return [inOrder[0], inOrder.at(-1)]; });
   const taken = points.map((point) => [point.left - 4, point.left + 4, point.top]);
-  return [...new Set(ends)].filter((point) => point?.name).flatMap((point) => {
+  return [...new Set([...ends, ...isOfAll ? points : []])].filter((point) => point?.name).flatMap((point) => {
     const width = 6.5 * lettersOf(point.name);
     const middle = Math.max(left, Math.min(point.left - width / 2, right - width));
     const begins = [["middle", middle, width / 2], ["start", point.left + 8, 0], ["end", point.left - 8 - width, width]];

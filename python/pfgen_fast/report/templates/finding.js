@@ -19,6 +19,8 @@ function modelOf(label) {
   return shortened(label?.replace(/^result\//, "").split("/")[1] ?? label ?? "", 28);
 }
 
+const MOST_NAMED = 24;  // points; more have no room for all names
+
 function points({ x, y, x_label, y_label, labels, runs }) {
   const names = labels.length ? labels : runs;
   return x.map((value, place) => ({
@@ -31,9 +33,9 @@ const KINDS = {
   Scatter: ({ panels }, title) => [
     manyPlots(panels.map((panel) => plotOf(panel.title || title, (plot) => drawChart(plot, {
       label: `Scatter plot: ${panel.title || title}`, x: { title: panel.x_label }, y: { title: panel.y_label }, hasDiagonal: panel.has_diagonal,
-      series: [{ points: points(panel), symbol: "circle", color: LOOKS[0].color, size: 5, hasNames: true }],
+      series: [{ points: points(panel), symbol: "circle", color: LOOKS[0].color, size: 5, hasNames: panel.x.length > MOST_NAMED || "all" }],
     })))),
-    ...(panels.some(({ labels }) => labels.length) ? [make("p", { className: "quiet" }, "The lowest and the highest point of each axis have their names beside them, where there is room. Hover over a point to see its name.")] : []),
+    ...(panels.some(({ labels }) => labels.length) ? [make("p", { className: "quiet" }, `Where there is room, the lowest and the highest point of each axis have their names beside them, and with at most ${MOST_NAMED} points the others, too. Hover over a point to see its name.`)] : []),
   ],
   Density: ({ panels, unit }, title) => [manyPlots(panels.map((panel) => plotOf(panel.title || title, (plot) => {
     const most = Math.log(Math.max(...panel.counts) + 1);
@@ -56,7 +58,7 @@ const KINDS = {
   },
   Ranges({ names, values, low, high, x_label, runs, n_all }) {
     const rows = names.map((name, place) => {
-      const ends = low && low[place] !== null ? ` (${shortText(low[place])} to ${shortText(high[place])})` : "";
+      const ends = low && low[place] !== null && low[place] < high[place] ? ` (${shortText(low[place])} to ${shortText(high[place])})` : "";
       return { name, value: values[place], low: low?.[place], high: high?.[place], run: runs[place], text: `${shortText(values[place])}${ends}` };
     });
     const part = n_all > names.length ? `${x_label}: the first ${counted(names.length)} of ${counted(n_all)}` : x_label;

@@ -45,7 +45,7 @@ class AnswerMeans:
         metrics = [name for name in ("average", "fluency", "truthfulness", "helpfulness") if name in scores] or scores
         names = [] if str(path) == STANDARD_STREAM else column_names(path, job.encoding)
         question = None if job.suite is None else job.question_column
-        return cls(metrics, usual_column(names, MODEL_NAMES), question, path.name)
+        return cls(metrics, next(iter(usual_columns(names, MODEL_NAMES)), None), question, path.name)
 
     def add(self, batch: RowBatch, scores: Scores) -> None:
         """Adds a batch of rows with their scores."""
@@ -99,8 +99,3 @@ def _texts(batch: RowBatch, column: str) -> list[str]:
 def _mean(values: Iterable[float]) -> float:
     known = [value for value in values if not math.isnan(value)]
     return math.fsum(known) / len(known) if known else math.nan
-
-
-def usual_column(names: Sequence[str], usual: Sequence[str]) -> str | None:
-    """The column with the most usual of these names; None if there is none."""
-    return next(iter(usual_columns(names, usual)), None)

@@ -87,10 +87,10 @@ function references() {
 
 // ---- Verdicts
 
-/** The class of a verdict: the higher, the stronger. */
+/** The class of a verdict: the lower, the stronger, so that faults are seen; half of the best verdict has the last shade. */
 function tintClass(verdict) {
   const [low, high] = overview.levels;
-  return `on-level-${Math.round((verdict - low) / (high - low) * 8)}`;
+  return `on-diverging-${Math.max(0, 4 - Math.round((high - verdict) / (high - low) * 8))}`;
 }
 
 /** The numbers of the questions with the points that their verdicts cost, the largest first. */

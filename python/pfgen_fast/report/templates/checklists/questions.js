@@ -79,6 +79,10 @@ function drawChecklist() {
   const rows = questions.map((question, number) => make("tr", {},
     make("th", { scope: "row" }, make("bdi", {}, ...shortQuestion(question, `${number + 1}. `))), make("td", { className: "number" }, weights[number].toFixed(1)),
     ...shown.map((run) => make("td", { className: `number ${tintClass(means[run][number])}`, title: `${overview.runs[run].name}: ${figure(means[run][number], 4)}, ${counted(n[run])} answers` }, figure(means[run][number], 2)))));
+  for (const [number, row] of rows.entries()) {  // an open question is whole below its row, as wide as the table
+    const whole = make("tr", { className: "opened" }, make("td", { colSpan: row.cells.length }, make("bdi", {}, questions[number])));
+    row.querySelector("details")?.addEventListener("toggle", ({ target }) => { if (target.open) row.after(whole); else whole.remove(); });
+  }
   const caption = make("caption", { className: "unseen" }, `Mean verdicts, ${nameOfMeans({ category, length: null })}`);
   document.getElementById("checklist-table").replaceChildren(make("table", { className: "tinted" }, caption, make("thead", {}, make("tr", {}, ...heads, ...names)), make("tbody", {}, ...rows)));
 }

@@ -78,7 +78,7 @@ function diagnosisSentence(diagnosis) {
     const [points, words] = [figure(Math.abs(loss), 2), overview.cause_words[cause]];
     if (!overview.faults.includes(cause)) return `${points} ${(loss > 0 && words) || `by ${cause}`}`;
     if (nAnswers === nTrials * rows.length) return `${points} in ${n} of ${counted(nAnswers)} ${nAnswers === 1 ? "answer" : "answers"} ${words}`;
-    return `${points} in ${share >= 0.01 ? figure(100 * share, 0) : "under 1"} % of answers ${words}`;
+    return `${points} in ${share >= 0.01 ? `about ${figure(100 * share, 0)}` : "under 1"} % of answers ${words}`;
   };
   const [few, most] = [0.005, 3];
   const largest = causes.slice(0, -1).sort((a, b) => Math.abs(b.loss) - Math.abs(a.loss));
@@ -127,7 +127,7 @@ function diagnosisParts(number, more) {
     cause = state.cause;
     answers.replaceChildren(...(cause ? answersOfCause(cause, diagnosis, number) : []));
   };
-  const note = make("p", { className: "quiet on-screen" }, "Points of the score, and the number of sample answers with each cause; shares of all answers are estimated from the samples. Select a bar to read its answers.");
+  const note = make("p", { className: "quiet on-screen" }, "Points of the score; the share of all answers that have a fault, estimated from the samples (≈); and the number of samples with each cause. Select a bar to read its answers.");
   return { nodes: [sentence, make("p", { className: "tools" }, make("label", {}, "Against ", choice)), chart, note, answers, keywords], follow };
 }
 
@@ -144,12 +144,13 @@ function linkedCauses(diagnosis) {
 /** The bars from the reference to the run. */
 function barsOf(diagnosis) {
   const { reference, score, referenceScore, nAnswers, nTrials, rows } = diagnosis;
-  const kind = nAnswers === nTrials * rows.length ? "answers" : "samples";
+  const isWhole = nAnswers === nTrials * rows.length;
+  const kind = narrow.matches ? "" : isWhole ? " answers" : " samples";
   return [
     { name: reference.replace(/^the /, "The "), total: referenceScore, text: figure(referenceScore, 3) },
-    ...shownCauses(diagnosis).map(({ cause, loss, n }) => ({
+    ...shownCauses(diagnosis).map(({ cause, loss, n, share }) => ({
       name: CAUSE_NAMES[cause][loss > 0 ? 0 : 1], value: -loss, isFault: loss > 0 && overview.faults.includes(cause), href: cause === "other" ? undefined : "#",
-      text: `${signed(-loss, 3)}${n === null ? "" : ` · ${counted(n)} of ${counted(nAnswers)} ${kind}`}`,
+      text: `${signed(-loss, 3)}${isWhole || !overview.faults.includes(cause) ? "" : ` · ≈ ${figure(100 * share, 0)} %`}${n === null ? "" : ` · ${counted(n)} of ${counted(nAnswers)}${kind}`}`,
     })),
     { name: `This ${WORDS.run}`, total: score, text: figure(score, 3) },
   ];

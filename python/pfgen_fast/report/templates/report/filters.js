@@ -147,7 +147,7 @@ function showForm() {
   const shown = shownColumns().map(({ key }) => key);
   for (const box of filterForm.querySelectorAll("[data-shows]")) box.checked = shown.includes(box.dataset.shows);
   const n = askedFilters(state.filters).length + state.filters.has("best");
-  filtersButton.textContent = `Filters and columns${n ? ` (${n} ${n === 1 ? "filter" : "filters"} set)` : ""}`;
+  filtersButton.textContent = `Filters${narrow.matches ? "" : " and columns"}${n ? ` (${n} ${n === 1 ? "filter" : "filters"} set)` : ""}`;
 }
 
 // ---- The search: it filters what the tab shows during typing; palette.js finds the rest

@@ -192,7 +192,7 @@ if (nFewer) {
   whenChanged(() => {
     const filters = new Map(state.filters);
     const isOn = filters.delete("fewer");
-    link.textContent = isOn ? `Show those with ${trialsText(usualTrials)}, too` : `${counted(nFewer)} with fewer than ${trialsText(usualTrials)}`;
+    link.textContent = isOn ? `Show those with ${trialsText(usualTrials)}, too` : `${counted(nFewer)} with ${narrow.matches ? "few trials" : `fewer than ${trialsText(usualTrials)}`}`;
     link.href = addressOf({ filters: isOn ? filters : filters.set("fewer", "yes") });
   });
 }

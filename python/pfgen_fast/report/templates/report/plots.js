@@ -13,6 +13,8 @@ const groups = (() => {
   return names.length <= LOOKS.length ? names : [...names.slice(0, LOOKS.length - 1), "other"];
 })();
 
+const MOST_NAMED = 40;  // points; more have no room for names
+
 function groupOf(run) {
   return groups.includes(run.group) ? run.group : "other";
 }
@@ -22,11 +24,13 @@ document.getElementById("groups").append(...groups.map((group, index) => symbolI
 function drawScatter(element, shown) {
   const { x, y } = element.dataset;
   const said = (key, value) => key === "length" ? `Length ${figure(value, 1)}` : `${TITLES[key]} ${figure(value, 4)}`;
+  const hasNames = shown.length <= MOST_NAMED && "all";
   const series = groups.map((group, index) => ({
-    symbol: LOOKS[index].symbol, color: LOOKS[index].color, size: shown.length > 100 ? 4 : 5.5,
+    symbol: LOOKS[index].symbol, color: LOOKS[index].color, size: shown.length > 100 ? 4 : 5.5, hasNames,
     points: shown.filter((number) => groupOf(overview.runs[number]) === group).map((number) => {
       const run = overview.runs[number];
-      return { x: run[x], y: run[y], opens: { run: number, question: null, sample: null }, text: [shortened(run.name, 80), said(y, run[y]), said(x, run[x])] };
+      const step = stepOf(number);
+      return { x: run[x], y: run[y], name: step ? `step ${counted(step.step)}` : run.title.split("/").at(-1), opens: { run: number, question: null, sample: null }, text: [shortened(run.name, 80), said(y, run[y]), said(x, run[x])] };
     }),
   }));
   drawChart(element, {

@@ -32,7 +32,7 @@ function separation(of) {
   if (inOrder.length < 2 * N_NAMED_QUESTIONS) return [];
   const named = (some) => some.flatMap((question, index) => [index ? index < some.length - 1 ? ", " : " and " : "",
     make("a", { href: addressOf({ ...NOTHING_OPEN, question }) }, overview.questions[question].id), ` (${figure(of[question].discrimination, 2)})`]);
-  return [...named(inOrder.slice(0, N_NAMED_QUESTIONS)), ` separate the ${WORDS.runs} best, `, ...named(inOrder.slice(-N_NAMED_QUESTIONS).reverse()), " least."];
+  return [...named(inOrder.slice(0, N_NAMED_QUESTIONS)), ` separate the ${WORDS.runs} best, `, ...named(inOrder.slice(-N_NAMED_QUESTIONS).reverse()), " least (discrimination)."];
 }
 
 function questionColumns(of, runs, more) {

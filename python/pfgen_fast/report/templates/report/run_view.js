@@ -82,7 +82,7 @@ function standing(number) {
   const linked = (question) => make("a", { href: addressOf({ question, sample: null }) }, overview.questions[question].id);
   return [
     make("p", { className: "verdict" }, make("b", {}, place), ` · score ${figure(run.score, overview.digits)}${trialsText(run) && ` · ${trialsText(run)}`}. `,
-      nAnswered < overview.questions.length ? `Has ${nAnswered} of ${overview.questions.length} ${WORDS.questions}. ` : "",
+      nAnswered < overview.questions.length ? `Has ${counted(nAnswered)} of ${counted(overview.questions.length)} ${WORDS.questions}. ` : "",
       ...(named.length ? [losses.length ? "Loses most on " : "Leads least on ", ...named.flatMap(([, question], index) => [index ? ", " : "", linked(question)]), " (against the median of the models)."] : [])),
   ];
 }
