@@ -62,7 +62,7 @@ def test_the_commands_of_pfgen_bench_run(tmp_path, monkeypatch, mini):
         return next(text for command, text in printed.items() if part in command)
 
     assert "at least 0.99900" in output("experiment sets")
-    assert "over 4 models and" in output("experiment agreement")
+    assert "over 4 models;" in output("experiment agreement")
     sentence = "ユーザの質問に1行で答えてください。"
     assert [output(mode).count(sentence) for mode in ("--mode completion", "--mode chat")] == [6, 6]
     assert {request.body.get("top_k") for request in server.requests} == {None, 1000}
