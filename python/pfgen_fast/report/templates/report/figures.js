@@ -40,7 +40,7 @@ function questionFigures(runs) {
     const center = mean(known);
     const spread = known.length > 1 ? Math.sqrt(known.reduce((so, score) => so + (score - center) ** 2, 0) / (known.length - 1)) : null;
     const others = totals.map(({ sum, n }, place) => isNumber(scores[place]) && n > 1 ? (sum - scores[place]) / (n - 1) : null);
-    return { mean: center, spread, discrimination: correlation(scores, others) };
+    return { mean: center, n: known.length, spread, discrimination: correlation(scores, others) };
   });
 }
 

@@ -40,10 +40,12 @@ function cellLook(score, question, nLetters) {
 
 // ---- Order
 
-/** The mean score of a question, negative if lower is better; hardest first is the order of this. */
+const OF_FEW = 1e9;  // more than any score
+
+/** The mean score of a question, negative if lower is better; hardest first is the order of this. Those of few models are last. */
 function easiness(question) {
-  const { mean: center } = difficultyOf(question);
-  return center === null ? Infinity : SIGN * center;
+  const { mean: center, n } = difficultyOf(question);
+  return center === null ? Infinity : SIGN * center + (2 * n < modelRuns.length ? OF_FEW : 0);
 }
 
 const ORDERS = {
