@@ -46,13 +46,14 @@ def test_the_commands_of_pfgen_bench_run(tmp_path, monkeypatch, mini):
     assert len(commands) >= 14
     printed = {}
     with serving(lambda request: answering(f"氷は水に浮く。[[{1 + len(request.prompt) % 9}]]")) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)  # of "experiment judge"
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         for command in commands:
             if "suite add" in command or ("--by-subject" in command and not published.FOUND):
                 continue
             suite = str(published.FOLDER / "data") if "--by-subject" in command else "mini"
             fewer = re.sub(r"--trials \d+", "--trials 1", command).replace("Q01,Q10,Q30", "Q01,Q02")
+            fewer = fewer.replace("http://localhost:8000/v1", server.base_url)
             program, run = ("pfgen-fast", run_here)
             if " prompts " in command:  # which writes bytes
                 program, run = f"{sys.executable} -m pfgen_fast", run_in_bash

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from operator import eq
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 from makers import published
@@ -84,7 +85,9 @@ def other_name_figures() -> Iterator[str]:
 @figures(PAPER, "The Reference Answer Set has")
 def reference_answers_figures() -> Iterator[str]:
     (entry,) = (e for e in published_entries(models=False, yardsticks=True) if e.model == "system/criteria")
-    yield f"{entry.result.score:.4f} {entry.part('average'):.4f} {entry.result.num_trials:,}"
+    [printed] = (line.rpartition("|")[2].split(",")[1:] for line in TABLE_1.split() if line.startswith(entry.model))
+    average = fmean(map(float, printed))
+    yield f"{entry.result.score:.4f} {entry.part('average'):.4f} {average:.4f} {entry.result.num_trials:,}"
 
 
 @figures(PAPER, "The paper has correlations above")
