@@ -87,12 +87,12 @@ setTimeout(offerEverywhere);
 
 // ---- Tables
 
-/** The texts of the visible rows and columns, the head first: of a cell with `data-saved` that text. Opened rows are left out. */
+/** The texts of the visible rows and columns, the head first: of a cell with `data-saved` that text. Opened rows are left out. Rows out of sight may have no `innerText`. */
 function shownCells(table) {
   const shown = [...table.rows].filter((row) => !row.matches(".opened"))
     .map((row) => [...row.cells].filter((cell) => cell.checkVisibility() && !cell.matches(".tick")));
   return shown.filter((cells) => cells.length)
-    .map((cells) => cells.flatMap((cell) => [cell.dataset.saved ?? oneLine(cell.innerText), ...Array(cell.colSpan - 1).fill("")]));
+    .map((cells) => cells.flatMap((cell) => [cell.dataset.saved ?? oneLine(cell.innerText || cell.textContent), ...Array(cell.colSpan - 1).fill("")]));
 }
 
 const FORMULA = /^\s*[=+\-@＝＋－＠]/;

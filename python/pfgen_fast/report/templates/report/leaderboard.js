@@ -114,10 +114,15 @@ function layOutRows() {
     return [Math.max(...sizes), Math.min(...sizes)].map((size) => sizes.indexOf(size));
   });
   rowOf.forEach((row, number) => row.classList.toggle("later", !widest.includes(number)));
+  const scroller = table.parentElement;
+  const { scrollTop } = scroller;
   table.className = "measured";
+  scroller.style.overflowY = "scroll";  // as all rows need it
   const widths = [...table.tHead.rows[0].cells].map((head) => head.getBoundingClientRect().width).filter(Boolean);
   table.style.setProperty("--columns", widths.map((width) => `${width}px`).join(" "));
   table.className = "apart";
+  scroller.style.overflowY = "";
+  if (scrollTop) scroller.scrollTop = scrollTop;
 }
 new ResizeObserver(([{ contentRect: { width } }]) => {
   if (!width || width === layOutRows.width) return;
