@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> None:
     for page in PAGES:
         head, *rows = table()
         if "ja" in page.parts:
-            head = head.replace("damage", "損傷")
+            head = head.replace("damage", "劣化")
         sensitivity.fill(page, (BEGIN, END), [head, *rows])
     PICTURE.write_text(draw(read()), encoding="utf-8")
 
