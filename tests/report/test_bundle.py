@@ -131,20 +131,22 @@ def test_each_suite_has_its_page_of_runs_and_paths_that_show_nothing_are_named(t
     for name, suite in {"a": mini, "b": mini, "c": half}.items():
         write_whole(tmp_path / "result" / name / "result.json", json.dumps(made_result(suite)).encode())
     own_suite_in(tmp_path / "own")
-    write_whole(tmp_path / "people/plan.json", b"{}")
+    write_whole(tmp_path / "people/plan.json", b'{"annotators": {"ann": {"sheet": "1", "items": [1, 2]}}}')
+    write_whole(tmp_path / "other/plan.json", b"{}")
     (tmp_path / "empty").mkdir()
     named = []
-    paths = [str(tmp_path / name) for name in ("result", "own", "people", "empty")]
+    paths = [str(tmp_path / name) for name in ("result", "own", "people", "other", "empty")]
     site = Site(
         paths, tmp_path / "site", named.append, lambda path: half if path.parent.name == "c" else mini, pytest.fail
     )
     site.write()
     pages = pages_of(site)
-    (other,) = pages.keys() - {"index.html", "runs/index.html"}
+    assert "0 of 1 annotator finished all items; 0 of 2 items are decided." in pages["annotation/people.html"]
+    (other,) = pages.keys() - {"index.html", "runs/index.html", "annotation/people.html"}
     assert ["report: 2 runs" in pages["runs/index.html"], "report: 1 run" in pages[other]] == [True, True]
-    expected = ("judgements of answers", "exports of its annotators", "files that 'pfgen-fast score' wrote")
+    expected = ("a plan that 'pfgen-fast annotate'", "judgements of answers", "files that 'pfgen-fast score' wrote")
     for fault, text in zip(named, expected, strict=True):
-        assert f"nothing in it can be shown; expected {text}" in str(fault)
+        assert f"expected {text}" in str(fault)
 
 
 @pytest.mark.browser

@@ -53,7 +53,7 @@ SECTIONS = ("Runs", "Scores", "Checklists", "Discernment", "Experiments", "Suite
 _REPORTS = {"runs": "report", "scores": "report", "checklists": "checklists report"}
 _COMMANDS = {**_REPORTS, "discernment": "discern run", "experiments": "experiment", "suites": "suite build"}
 _NAMES = {"result.json": "result", "plan.json": "plan", "checklists.json": "suite"}
-_NEEDS = {"suite": "judgements of answers to its checklists", "plan": "exports of its annotators"}
+_NEEDS = {"suite": "judgements of answers to its checklists"}
 _SHOWN = "files that 'pfgen-fast score' wrote, tables of scores, judgements with their suite, or finished pages"
 _ENDS = {".html": "page", ".jsonl": "export", ".csv": "table", ".tsv": "table", ".parquet": "table"}
 _MAX_FILES = 200_000
@@ -219,12 +219,12 @@ class Site:
             raise ChecklistError(f"{names}: judgements without their suite; expected its directory below the paths")
 
     def _progress(self, sources: _Sources, work: Path, track: Track[Any]) -> _Pages:
-        exports = [path for path in sources["export"] if is_export(path)]
-        for plan in sources["plan"] if exports else ():
-            finding = progress_of(plan, [read_rows(path, error=AnnotationError) for path in exports])
-            if finding is not None:
+        exports = [path for path in sources["export"] if is_export(path)] if sources["plan"] else []
+        rows = [read_rows(path, error=AnnotationError) for path in exports]
+        for plan in sources["plan"]:
+            with self._leaving_out():
                 page = _unused(work / "annotation", plan.absolute().parent.name)
-                write_page(page, finding_page(finding))
+                write_page(page, finding_page(progress_of(plan, rows)))
                 yield page, [plan, *exports]
 
     def _finished(self, sources: _Sources, work: Path, track: Track[Any]) -> _Pages:
@@ -255,7 +255,7 @@ class Site:
         if not pages:
             raise TrialsError(
                 f"{few_names(self.paths)}: expected results, tables of scores, finished pages, "
-                "judged checklists with their suite, or plan.json with exports of annotators"
+                "judged checklists with their suite, or plan.json of annotators"
             )
         if len(pages) == 1:
             for path in [*pages, *pages[0].parent.glob("data")]:
@@ -275,6 +275,7 @@ class Site:
             headline=next((head[1] for _, head in heads if head), ""),
             about=few_names([Path(path).resolve().name for path in self.paths]),
             cards=cards,
+            faults=sorted(self.problems) if self.is_live else (),
             is_live=self.is_live,
         )
         write_page(work / PAGE, text)

@@ -191,8 +191,8 @@ _OF_ITEM = (*("kind", "id", "length", "response_sha256", "first_sha256", "second
             *("judgement", "task", "perturbation"))  # fmt: skip
 
 
-def progress_of(path: Path, exports: Sequence[AnnotationFile]) -> Finding | None:
-    """How many items of a plan each annotator has finished, by the exports of its sheets; None without exports."""
+def progress_of(path: Path, exports: Sequence[AnnotationFile]) -> Finding:
+    """How many items of a plan each annotator has finished, by the exports of its sheets."""
     finished: dict[str, int] = {}
     for export in exports:
         items: dict[Stratum, bool] = {}
@@ -211,7 +211,4 @@ def progress_of(path: Path, exports: Sequence[AnnotationFile]) -> Finding | None
     answer = f"{n_ready} of {counted(len(rows), 'annotator')} finished all items; {n_done:,} of {n_items} are decided."
     about = "An annotator without an export has no figure. A judge's verdicts on an answer are one item."
     table = finding_table("progress", "Finished items by annotator", ("annotator", "finished", "items"), rows)
-    is_known = any(n is not None for _, n, _ in rows)
-    return (
-        Finding("annotation", answer, about, (table,), (), question="How far are the annotators?") if is_known else None
-    )
+    return Finding("annotation", answer, about, (table,), (), question="How far are the annotators?")
