@@ -62,7 +62,7 @@ def test_files_have_a_row_for_each_part_with_full_digits(scores):
     assert kinds[:3] == ["average ", "area tales", "area letters"]
     assert kinds[3:] == ["category tales/common", "category letters/common", "length 2k"]
     (row,) = (row for row in result if (row["model"], row["part"]) == ("gaps", "letters"))
-    assert (row["place"], row["n"], row["missing"]) == ("2", "5", "1")
+    assert (row["rank"], row["n"], row["missing"]) == ("2", "5", "1")
     assert float(row["rescaled_missing_as_zero"]) == (400 / 6 - 75) * 4
     rows = {(row["model"], row["part"]): row for row in full_table(scores).to_dicts()}
     part, length = rows["gaps", "letters"], rows["gaps", "2k"]
@@ -77,7 +77,7 @@ def test_a_figure_with_missing_answers_is_marked_and_the_figure_by_the_other_rul
     scores = score_judged_runs(SUITE, open_runs([runs]))
     table = text_tables.ranking(scores)
     row = dict(zip(table.heads(), table.texts()[1], strict=True))
-    expected = {"place": "2", "model": "gaps", "average": "20.00*", "95 % interval": "–", "tales": "20.00 "}
+    expected = {"rank": "2", "model": "gaps", "average": "20.00*", "95 % interval": "–", "tales": "20.00 "}
     expected |= {"letters": "20.00*", "missing": "1", "missing as zero": "-6.67", "words": "10", "rank range": "2"}
     assert row == expected
     zero = text_tables.ranking(score_judged_runs(SUITE, open_runs([runs]), missing="zero"))
@@ -127,8 +127,8 @@ def test_table_has_several_forms(runs, suite_folder, tmp_path, call):
     assert (code, parsed["missing"]) == (0, "zero")
     assert {row["kind"] for row in parsed["rows"]} == {"average", "area", "category", "length"}
     code, printed, _ = call(*common, "--csv", tmp_path / "t.csv")
-    assert printed.startswith("Average over areas: good is first with 100.00, rank range 1\nplace  model")
-    assert (tmp_path / "t.csv").read_text().startswith("place,model,kind,part,n,missing")
+    assert printed.startswith("Average over areas: good is first with 100.00, rank range 1\nrank  model")
+    assert (tmp_path / "t.csv").read_text().startswith("rank,model,kind,part,n,missing")
     code, _, _ = call(*common, "--answers", tmp_path / "answers.csv", "--json")
     answers = read_item_scores([tmp_path / "answers.csv"])
     assert (code, set(answers.models), answers.notes) == (0, {"good", "gaps"}, ())

@@ -51,7 +51,7 @@ def shown_tables(
 def ranking(scores: ChecklistScores) -> Table:
     """The models in order, with average, interval, areas, missing answers, words, and rank range."""
     cells: Cells = [
-        (Column("place", form="{:g}".format), lambda model: model.place),
+        (Column("rank", form="{:g}".format), lambda model: model.place),
         (Column("model"), _name),
         (_scored("average", scores), lambda model: (model.average.rescaled, model.n("missing"))),
         (_INTERVAL, lambda model: model.average.interval),
@@ -169,7 +169,7 @@ def full_table(scores: ChecklistScores, calibration: Calibration | None = None) 
         return None if row.kind == "average" else len(row.part.gaps[gap])
 
     values: dict[str, Callable[[_Row], Any]] = {
-        "place": lambda row: place_cell(row.model.place),
+        "rank": lambda row: place_cell(row.model.place),
         "model": lambda row: row.model.model,
         "kind": lambda row: row.kind,
         "part": lambda row: row.name,
@@ -249,7 +249,7 @@ def _score(part: ScoredPart | None) -> tuple[float | None, int] | None:
 
 
 def _range(bounds: tuple[float, float]) -> str:
-    return f"{bounds[0]:g}" if bounds[0] == bounds[1] else f"{bounds[0]:g} to {bounds[1]:g}"
+    return f"{bounds[0]:g}" if bounds[0] == bounds[1] else f"{bounds[0]:g}–{bounds[1]:g}"
 
 
 def _name(model: ModelScores) -> str:
