@@ -14,7 +14,10 @@ namespace py = pybind11;
 namespace pfgen {
 
 AnswerReader::AnswerReader(const QuestionSource& question)
-    : searchers_(question.searchers), token_reader_(question.token_reader), question_(question.taken()) {
+    : searchers_(question.searchers),
+      token_reader_(question.token_reader),
+      question_(question.taken()),
+      is_needed_(question_.rules->n_regexes() > 0 || !token_reader_.is_none()) {
   if (searchers_.size() != (token_reader_.is_none() ? question_.rules->n_regexes() : 0)) {
     throw py::value_error("expected one function for each regex");
   }

@@ -30,7 +30,7 @@ class AnswerReader {
   explicit AnswerReader(const QuestionSource& question);
 
   // Whether the core alone cannot read the answers.
-  bool is_needed() const { return question_.rules->n_regexes() > 0 || !token_reader_.is_none(); }
+  bool is_needed() const { return is_needed_; }
 
   // In invalid UTF-8 nothing is found; the scorer names the row. `memory` is used again for every answer.
   ReadAnswer read(const TextView& answer, NormalisedText& memory) const;
@@ -42,6 +42,7 @@ class AnswerReader {
   std::vector<pybind11::object> searchers_;
   pybind11::object token_reader_;
   Question question_;
+  bool is_needed_;  // rules are elsewhere in memory, and most questions need none
 };
 
 // The answers of a batch, ready for the core, with the objects that they borrow from.
