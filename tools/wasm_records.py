@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("output", type=Path)
     parser.add_argument("-s", "--suite", default="mini")
     parser.add_argument("-n", type=int, default=2000, help="number of generated answers")
-    parser.add_argument("--oracle", type=int, default=200, help="how many of them the oracle scores, too")
+    parser.add_argument("--oracle", type=int, default=80, help="how many of them the oracle scores, too")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     suite = Suite.load(options.suite)
@@ -60,9 +60,9 @@ def main() -> None:
                 raise SystemExit(f"{profile}, {question}: core and oracle differ for {answer!r}")
             if row < options.oracle and profile != "paper":
                 rules = {rule for rule, _ in details["helpfulness_results"] if "字超過" not in rule}
-                names = [rule.name for rule in explain(suite, question, answer, profile=profile).keywords]
-                record["cover"] = explain(suite, question, answer, profile=profile).cover
-                record["unmet"] = [name for name in names if name in rules]
+                explained = explain(suite, question, answer, profile=profile)
+                record["cover"] = explained.cover
+                record["unmet"] = [rule.name for rule in explained.keywords if rule.name in rules]
             rows.append(record)
         name = f"{suite.name}-{profile}"
         (options.output / f"{name}.pfgen").write_bytes(scorer.to_bytes())
