@@ -9,10 +9,8 @@ from figures.registry import REGISTRY, blocks, needs_a_program, numbers, pages
 from makers import published
 from makers.documented import DOCS, ROOT, tool
 
-FROM_THE_FILE = ("discernment.md", "footguns.md", "training.md", "what_the_score_sees.md")
+FROM_THE_FILE = ("footguns.md", "training.md", "what_the_score_sees.md")
 """Pages whose figures of the n-gram scores are in docs/figures/sensitivity.csv."""
-PROFILE = "| kind | per mille | n | fluency | truthfulness | helpfulness | average |"
-"""The head of a table that has its own test."""
 RECORDS = ("architecture.md", "design/native_core.md")
 """Decisions, with the figures of their time."""
 
@@ -54,7 +52,7 @@ def test_every_figure_in_the_docs_is_computed(known):
     left = [
         f"docs/{name}: {block[:90]}"
         for name, block in every
-        if name not in RECORDS and not block.startswith(PROFILE)
+        if name not in RECORDS
         if needs_a_program(block) and (name, block) not in computed
         if name not in FROM_THE_FILE or not set(re.findall(r"\b\d\.\d{3,}", block)) <= known
     ]
@@ -86,22 +84,6 @@ def test_the_figures_of_the_normalised_profile_are_those_of_the_files():
         written = path.read_text(encoding="utf-8").partition(program.BEGIN)[2].partition(program.END)[0]
         assert written.strip().splitlines()[1:] == list(program.table())[1:]
     assert program.PICTURE.read_text(encoding="utf-8") == program.draw(program.read())
-
-
-def test_the_profile_of_the_page_about_discernment_has_the_figures_of_the_file(sensitivity, figures):
-    page = (DOCS / "discernment.md").read_text(encoding="utf-8")
-    rows = page.partition(PROFILE)[2].partition("\n\n")[0].splitlines()[2:]
-    assert len(rows) == 16
-    for row in rows:
-        kind, degree, n, *cells = (cell.strip() for cell in row.strip("|").split("|"))
-        name = re.search(r"`(.+)`", kind)[1]
-        for metric, cell in zip(("fluency", "truthfulness", "helpfulness", "average"), cells, strict=True):
-            result = figures[f"{name}/{degree}" if degree else name, metric]
-            drop, reverse, d = re.fullmatch(r"(−?[\d.]+) \((↑ )?([\d.]+)\)", cell).groups()
-            digits = len(drop.partition(".")[2])
-            assert drop == sensitivity.signed(float(result["mean_drop"]), digits), (row, metric)
-            assert float(d) == pytest.approx(float(result["reverse_d" if reverse else "d"]), abs=0.0501), (row, metric)
-            assert n == result["n_items"]
 
 
 @pytest.mark.nightly

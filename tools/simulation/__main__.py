@@ -22,7 +22,6 @@ from .judges import claims_of_judges
 from .marks import claims_of_marks
 from .raters import claims_of_raters
 
-_N_WORST = 2  # cases of each table with a promise, and as many without
 _DOCUMENT = Path(__file__).parents[2] / "docs" / "statistics_coverage.md"
 
 
@@ -34,10 +33,9 @@ def claims(trial_claims: Iterable[Claim]) -> list[Claim]:
 
 
 def worst(rows: Iterable[tuple[float, str]]) -> list[tuple[float, str]]:
-    """The worst rows of a table, of those with a promise and of those without."""
-    in_order = sorted(rows)
-    parts = ([row for row in in_order if ("| – |" in row[1]) == is_open] for is_open in (False, True))
-    return sorted(row for part in parts for row in part[:_N_WORST])
+    """The worst row of a claim with a promise, and the worst without."""
+    parts = ([row for row in rows if ("| – |" in row[1]) == is_open] for is_open in (False, True))
+    return sorted(min(part) for part in parts if part)
 
 
 def main() -> None:
@@ -57,17 +55,15 @@ def main() -> None:
         is_held = claim.is_held(share, n)
         n_wrong += not is_held
         promised = "–" if claim.bounds is None else "{:.2f} to {:.2f}".format(*claim.bounds)
-        row = f"| {claim.shown} | {n:,} | {promised} | {share:.3f} |\n"
+        row = f"| {claim.table} | {claim.shown} | {n:,} | {promised} | {share:.3f} |\n"
         rank = share if is_worst_low.get(claim.table) else -share
         rows.setdefault(claim.table, []).append((rank, row))
         print(f"{'' if is_held else '! '}{claim.table}: {claim.what}: {share:.4f} of {n:,}", flush=True)
-    head = "| case | draws | promised | found |\n| --- | ---: | ---: | ---: |\n"
-    tables = "".join(
-        f"\n**{table}**\n\n{head}{''.join(row for _, row in worst(table_rows))}" for table, table_rows in rows.items()
-    )
+    table = "\n| interval or verdict | worst case | draws | promised | found |\n| --- | --- | ---: | ---: | ---: |\n"
+    table += "".join(row for table_rows in rows.values() for _, row in worst(table_rows))
     before, begin, rest = arguments.output.read_text(encoding="utf-8").partition("<!-- simulated -->\n")
     _, end, after = rest.partition("<!-- /simulated -->")
-    arguments.output.write_text(f"{before}{begin}{tables}\n{end}{after}", encoding="utf-8")
+    arguments.output.write_text(f"{before}{begin}{table}\n{end}{after}", encoding="utf-8")
     raise SystemExit(f"{n_wrong} claims do not hold" if n_wrong else None)
 
 
