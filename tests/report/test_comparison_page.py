@@ -55,10 +55,10 @@ def test_a_pair_shows_the_questions_that_differ_most_and_brushing_chooses_others
     page = tab.page
     title = page.locator("#details-body h3").last
     page.locator(".brushed .only").first.wait_for()
-    assert title.inner_text() == "2 of the 8 questions fell from A to B. The 5 questions that differ most"
+    assert title.inner_text() == "From A to B, 6 of the 8 questions rose and 2 fell. The 5 questions that differ most"
     assert brushed(page)[:2] == ["Q03", "Q06"]
-    page.get_by_role("button", name="A better: 2").click()
-    assert (title.inner_text(), brushed(page)) == ("A better: 2 questions", ["Q03", "Q06"])
+    page.get_by_role("button", name="Fell: 2").click()
+    assert (title.inner_text(), brushed(page)) == ("Fell: 2 questions", ["Q03", "Q06"])
     assert tab.fragment == "compare=lab/a/20..lab/a/30&brush=:first"
     first = page.locator(".brushed section").first
     assert first.locator(".only").all_inner_texts() == ["red", "blue"]
@@ -120,7 +120,7 @@ def test_a_step_of_a_curve_is_brushed_to_see_what_it_lost(open_tab, path):
     assert tab.faults() == []
     last = curve.locator("g path").last.bounding_box()
     drag(page, (last["x"] - 15, last["y"] - 15), (last["x"] + 15, last["y"] + 15))
-    page.get_by_text("2 of the 8 questions fell").wait_for()
+    page.get_by_text("6 of the 8 questions rose and 2 fell").wait_for()
     assert tab.fragment == "tab=sweep&compare=lab/a/20..lab/a/30"
     page.go_back()
     multiples.first.locator("a").click()

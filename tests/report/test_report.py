@@ -25,11 +25,11 @@ from pfgen_fast.report.overview import (
     lines,
     missed_keywords,
     overview_of,
-    step_of,
     sweep_of,
     swept_values,
 )
 from pfgen_fast.report.safe_runs import by_score, check_run
+from pfgen_fast.runs.checkpoint_steps import step_of
 from pfgen_fast.runs.run_result import parse_result
 from pfgen_fast.runs.statistics.verdicts import tied_ranks
 from pfgen_fast.scoring.tinting import QuestionTints

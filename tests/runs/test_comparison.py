@@ -250,3 +250,16 @@ def test_compare_reads_tables_in_memory_and_in_files(tmp_path):
     assert compare(new, old).metrics == result.metrics
     with pytest.raises(TrialsError, match="expected a table of scores, or two runs"):
         compare(tmp_path)
+
+
+@pytest.mark.parametrize("names", [("lab/step-5", "lab/step-10"), ("lab/step-10", "lab/step-5")])
+def test_readers_see_the_newer_checkpoint_minus_the_older(names):
+    older, newer = np.linspace(0.2, 0.5, 8), np.linspace(0.4, 0.9, 8)
+    values = {"score": np.array([older, newer] if names[0] == "lab/step-5" else [newer, older])}
+    result = compare_models(ItemScores(names, tuple("abcdefgh"), values))
+    (text,) = result.table.texts()
+    pair, (first, second) = ("A - B", "AB") if names[0] == "lab/step-10" else ("B - A", "BA")
+    assert (pair in result.table.heads(), "+0.3000" in text) == (True, True)
+    assert result.verdict.startswith(f"{first} is better by 0.3000, 95 % interval of {first} - {second} +0.")
+    assert result.deciding_tables(1)[0].texts()[0][3] == "+0.4000"
+    assert result.metrics[0].difference == pytest.approx(0.3 if pair == "A - B" else -0.3)  # files have A - B

@@ -263,8 +263,15 @@ def test_a_verdict_and_its_interval_never_disagree(seed, is_binary):
         assert (part.p_corrected >= part.p_value, part.low <= pair.low, part.high >= pair.high) == (True, True, True)
         word = {True: "is better by", False: "not distinguished"}[part.differs]
         assert word in part.sentence()
-        low, high = (f"{end:+.{part.digits}f}" for end in (part.low, part.high))
-        assert f"95 % interval of A - B (Holm, 6 comparisons) {low} to {high} over " in part.sentence()
+        is_b, larger = (
+            part.differs and part.difference < 0,
+            part.reversed(),
+        )  # who is better is ahead by a number above 0
+        low, high = (
+            f"{end:+.{part.digits}f}" for end in ((larger.low, larger.high) if is_b else (part.low, part.high))
+        )
+        pair = "B - A" if is_b else "A - B"
+        assert f"95 % interval of {pair} (Holm, 6 comparisons) {low} to {high} over " in part.sentence()
         assert part.digits == 4 or float(low) * float(high)  # the ends that are shown exclude 0 if the pair differs
         assert part.digits == 4 or is_binary
 

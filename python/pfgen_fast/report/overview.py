@@ -11,8 +11,9 @@ from typing import Any
 from ..base.mean_interval import MeanInterval, mean_interval
 from ..base.table import Column
 from ..base.untrusted_text import in_one_line
+from ..runs.checkpoint_steps import STEP, step_of
 from ..runs.diagnosis import CAUSE_WORDS
-from ..runs.leaderboard import model_of, ranks, with_organisation
+from ..runs.leaderboard import ranks, with_organisation
 from ..runs.loss_figures import CAUSES, FAULTS, AnswerFaults
 from ..runs.statistics.paired_tests import MIN_QUESTIONS, TESTS
 from ..runs.statistics.verdicts import SENTENCES, tied_ranks
@@ -49,12 +50,6 @@ _MAX_SWEPT, _MAX_SWEPT_VALUES, _MAX_SWEEP = 4, 30, 500
 # These may follow from other parameters: a model's name may be derived from them, the stop texts depend on the mode.
 _MAY_FOLLOW = ("model", "stop")
 _NOT_THERE = "–"
-STEP = "step"
-"""The parameter of checkpoints on the axis of a sweep."""
-
-_STEP_IN_NAME = re.compile(
-    r"(?i)(?<![^\W_])(?:global[-_])?(?:checkpoint|ckpt|step|iter|epoch)[-_= ]?([0-9]{1,12})(k?)(?![^\W_]|\.[0-9])"
-)
 Settings = dict[str, float | str]
 """The swept parameters of a run, as numbers and bounded texts."""
 
@@ -276,28 +271,6 @@ def sweep_of(
         # bands are intervals over trials if one is known
         "over": "trials" if any(own.get("score") is not None for own in half_widths) else "questions",
     }
-
-
-def step_of(config: Mapping[str, Any] | None, name: str) -> tuple[str, int] | None:
-    """The series of a checkpoint and its step; None for a run without a step.
-
-    The step is the parameter `step`, or follows a word such as `checkpoint-` or `step=` in the name of the model or of
-    the run, or in the parameters `path` and `revision`. The series is the name of the model without the step.
-    """
-    model, config = model_of(config, name), config or {}
-    step = config.get(STEP)
-    texts = (model, name, *(str(config.get(key, "")) for key in ("path", "revision")))
-    matches = [[*_STEP_IN_NAME.finditer(text)][-1:] for text in texts]
-    if type(step) is not int:
-        match = next(chain.from_iterable(matches), None)
-        if match is None:
-            return None
-        step = int(match[1]) * (1000 if match[2] else 1)
-    if not matches[0]:
-        return model, step
-    rest = re.sub(r"-[0-9a-f]{7}$", "", model[matches[0][0].end() :])  # the hash of generation.checkpoints
-    series = model[: matches[0][0].start()].rstrip("/-_.= ") + ("" if rest.startswith("/") else rest)
-    return series or STEP, step
 
 
 def series_of(

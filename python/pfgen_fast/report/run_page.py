@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ..base.errors import PfgenError, TrialsError
+from ..runs.checkpoint_steps import STEP
 from ..runs.diagnosis import published_reference
 from ..runs.loss_figures import Figures, QuestionFigures, median_figures
 from ..runs.trial_intervals import Interval, TrialScores
@@ -25,7 +26,7 @@ from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from . import pages
 from .answers import packed, packed_answers, packed_trial_answers
-from .overview import FLUENT, STEP, UNHELPFUL, headline, missed_keywords, overview_of, sweep_of
+from .overview import FLUENT, UNHELPFUL, headline, missed_keywords, overview_of, sweep_of
 from .pages import markup, page_json, page_text, write_bounded_page, write_page_folder
 from .safe_runs import N_SHOWN, CheckedQuestion, CheckedRun, ReportRun, by_score, check_run
 

@@ -16,14 +16,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..base.arrays import Floats
 from ..base.errors import TrialsError
-from ..base.table import NOTHING, Column, Table, TableResult, figure
+from ..base.table import NOTHING, Column, Table, TableResult, figure, signed
 from ..base.untrusted_text import counted, few_names, harmless, in_one_line
 from ..suite.rules import AVERAGE_FIRST
 from .checkout import short_name
-from .items.item_table import ItemScores
-from .statistics.paired_tests import TESTS, Needed, PairedDifference, needed, paired_difference
+from .checkpoint_steps import are_rising
+from .items.item_table import ItemScores, compare_pair, scores_of_pair
+from .statistics.paired_tests import TESTS, Needed, needed
 from .statistics.verdicts import Verdict, decided, sentence_of_many, sentence_of_pairs, shown_p
 
 MOST_IN_ALL_PAIRS = 200
@@ -89,6 +89,7 @@ class Comparison(TableResult):
     power: tuple[PairNeeds, ...] = ()  # by pair
     higher_is_better: bool = True  # whether higher values of the first metric are better
     kind: Kind = "models"
+    is_rising: bool = False  # whether A, B, ... are checkpoints by step: readers see B - A, so that gains are positive
 
     def __repr__(self) -> str:
         return f"Comparison({self.verdict})"
@@ -109,11 +110,16 @@ class Comparison(TableResult):
         return max(row.n_in_family for row in self.metrics if row.metric == self.metrics[0].metric)
 
     @property
+    def pair(self) -> str:
+        """Which difference readers see: `A - B`, or `B - A` if B is the newer checkpoint."""
+        return "B - A" if self.is_rising else "A - B"
+
+    @property
     def verdict(self) -> str:
         """The conclusion in one sentence, about the first metric."""
-        first = self.metrics[0]
+        first = self._shown(self.metrics[0])
         if self.n_pairs == 1:
-            return first.sentence(higher_is_better=self.higher_is_better, item=ITEM[self.kind])
+            return first.sentence(*self.pair.split(" - "), higher_is_better=self.higher_is_better, item=ITEM[self.kind])
         rows = [row for row in self.metrics if row.metric == first.metric]
         outcomes = [row.outcome(higher_is_better=self.higher_is_better) for row in rows]
         many = sentence_of_many(outcomes, MODEL[self.kind]) if self.has_one_a else sentence_of_pairs(outcomes)
@@ -176,7 +182,7 @@ class Comparison(TableResult):
         metrics = list(dict.fromkeys(metric for metric, _, _ in others))
 
         def marked(row: Difference) -> str:
-            return self._figure("difference", row.digits, row) + ("*" if row.differs else " ")
+            return self._figure("difference", row.digits, self._shown(row)) + ("*" if row.differs else " ")
 
         columns = [Column(name, form=marked, view="readers", is_optional=True) for name in metrics]
         cells = [
@@ -184,6 +190,9 @@ class Comparison(TableResult):
             for row, cells in zip(rows, table.rows, strict=True)
         ]
         return Table([*table.columns, *columns], cells)
+
+    def _shown(self, row: Difference) -> Difference:
+        return row.reversed() if self.is_rising else row
 
     def _short(self) -> dict[str, str]:
         """How readers see the names of models; runs have their paths if short names are not different."""
@@ -220,7 +229,7 @@ class Comparison(TableResult):
             Column("model_b", f"{noun} B", view=views[self.n_pairs > 1], form=self._short().__getitem__),
             *figures("a", "A", is_optional=self.n_pairs > 1),
             *figures("b", "B", is_optional=not self.has_one_a),
-            *figures("difference", "A - B"),
+            *figures("difference", self.pair),
             Column("interval", "95 % interval", view="readers", is_signed=True, form=ends, picture="interval"),
             *(Column(name, view="files") for name in ("low", "high")),
             Column("differs"),
@@ -230,17 +239,17 @@ class Comparison(TableResult):
         ]
         there = {column.name for column in columns}
         columns += [Column(part.name, view="files") for part in fields(Difference) if part.name not in there]
-        cells = [[row if column.view == "readers" else getattr(row, column.name) for column in columns] for row in rows]
+        cells = [[self._shown(row) if c.view == "readers" else getattr(row, c.name) for c in columns] for row in rows]
         return Table(columns, cells)
 
     def deciding_tables(self, n: int) -> list[Table]:
         """The questions with the largest differences of each pair, up to a number; pairs without any are left out."""
-        tables = []
+        tables, sign = [], -1 if self.is_rising else 1
         deciding = [row for row in self.questions if row.difference]
         for a, b in dict.fromkeys((row.model_a, row.model_b) for row in deciding):
             rows = [row for row in deciding if (row.model_a, row.model_b) == (a, b)]
             columns = [Column("question_id", "decided by"), Column("a", "A"), Column("b", "B")]
-            columns.append(Column("difference", "A - B", is_signed=True))
+            columns.append(Column("difference", self.pair, form=lambda value: signed(sign * value)))
             columns += [Column("question")] if rows[0].question else []
             title = f"A: {in_one_line(a)}, B: {in_one_line(b)}" if self.n_pairs > 1 else ""
             cells = [[getattr(row, column.name) for column in columns] for row in rows[:n]]
@@ -266,7 +275,7 @@ class Comparison(TableResult):
             name: [vars(row) for row in getattr(self, name)] for name in ("metrics", "questions", "subjects", "power")
         }
         figures = {"verdict": self.verdict, "method": self.method, **vars(self), **rows, "of": self.kind}
-        return {name: value for name, value in figures.items() if name != "kind"}
+        return {name: value for name, value in figures.items() if name not in ("kind", "is_rising")}
 
 
 def compare_models(
@@ -312,28 +321,8 @@ def compare_models(
         power=tuple(needs for pair in compared for needs in _power(table, first, pair, named)),
         higher_is_better=table.higher_is_better.get(first, True),
         kind=kind,
+        is_rising=are_rising([(model, None) for model in table.models]),
     )
-
-
-def compare_pair(
-    table: ItemScores, metric: str, pair: tuple[int, int], items: Sequence[int] | None = None, *, shift: float = 0.0
-) -> PairedDifference | None:
-    """The test of two models (their rows in the table) on all or some items; None without a common item.
-
-    It is Tango's score test if all scores of the metric are 0 or 1, and cluster-robust with clusters.
-    """
-    a, b = _scores(table, metric, pair, items)
-    if np.isnan(a + b).all():
-        return None
-    clusters = table.clusters_of_items
-    if clusters is not None and items is not None:
-        clusters = [clusters[at] for at in items]
-    return paired_difference(a, b, clusters=clusters, shift=shift, binary=metric in table.binary)
-
-
-def _scores(table: ItemScores, metric: str, pair: tuple[int, int], items: Any) -> tuple[Floats, Floats]:
-    values, columns = table.values[metric], slice(None) if items is None else list(items)
-    return values[pair[0], columns], values[pair[1], columns]
 
 
 _Part = tuple[tuple[int, int], str | None, Sequence[int] | None]
@@ -345,7 +334,7 @@ def _decided(table: ItemScores, metric: str, parts: Iterable[_Part]) -> Iterable
     tested = [(part, compared) for part in parts if (compared := compare_pair(table, metric, part[0], part[2]))]
     verdicts = decided([compared for _, compared in tested])
     for ((pair, subject, items), _), verdict in zip(tested, verdicts, strict=True):
-        a, b = _scores(table, metric, pair, items)
+        a, b = scores_of_pair(table, metric, pair, items)
         is_common = ~np.isnan(a + b)
         mean_a, mean_b = (math.fsum(scores[is_common].tolist()) / verdict.n_questions for scores in (a, b))
         model_a, model_b = (table.models[row] for row in pair)
@@ -358,7 +347,7 @@ def _by_item(
     table: ItemScores, metric: str, pair: tuple[int, int], n_items: int | None
 ) -> Iterable[QuestionDifference]:
     """The common items with the largest differences, or all."""
-    a, b = _scores(table, metric, pair, None)
+    a, b = scores_of_pair(table, metric, pair, None)
     names = [table.models[row] for row in pair]
     order = np.argsort(-np.abs(a - b), kind="stable")[: int((~np.isnan(a - b)).sum())]  # NaN is last
     for at in order[:n_items].tolist():

@@ -190,7 +190,7 @@ class _Pair:
     def __init__(self, table: ItemScores, metric: str, old: int, gate: Gate) -> None:
         import numpy as np
 
-        from .comparison import compare_pair
+        from .items.item_table import compare_pair
 
         self.metric, self.gate = metric, gate
         self.new, self.old = in_one_line(table.models[0], 200), in_one_line(table.models[old], 200)

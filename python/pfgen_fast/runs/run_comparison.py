@@ -7,6 +7,7 @@ and questions have texts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,12 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base.arrays import Floats
-from ..base.errors import TrialsError
+from ..base.errors import PfgenError, TrialsError
 from ..scoring.scorer import Scorer
 from ..suite.rules import AVERAGE_FIRST, FloatSum
 from ..suite.suite import Suite
 from .aggregation import UnknownQuestions, figures_by_question, trials_of
 from .checkout import suite_of_all
+from .checkpoint_steps import are_rising
 from .comparison import Comparison, compare_models
 from .items.item_table import ItemScores
 from .result_tables import score_table_of
@@ -35,6 +37,7 @@ class RunScores(NamedTuple):
     table: ItemScores  # means of trials, with five digits
     whole: list[dict[str, float]]  # for each run, its figures by metric
     shown: Floats  # score of each run (row) on each question, with four digits
+    is_rising: bool  # whether the runs are checkpoints of one series, the older first
 
 
 def scores_of(runs: Sequence[RunFolder], scorer: Scorer, unknown: UnknownQuestions = "error") -> RunScores:
@@ -73,7 +76,13 @@ def scores_of(runs: Sequence[RunFolder], scorer: Scorer, unknown: UnknownQuestio
         variances=variances,
         subjects=tuple(q.category or None for q in suite) if any(q.category for q in suite) else (),
     )
-    return RunScores(item_scores, whole, shown)
+    return RunScores(item_scores, whole, shown, are_rising([(str(run.folder), _config_of(run)) for run in runs]))
+
+
+def _config_of(run: RunFolder) -> dict[str, Any] | None:
+    with suppress(PfgenError):  # a comparison needs no config
+        return run.config()
+    return None
 
 
 def _mean(figures: Figures, metric: str, float_sum: FloatSum) -> float:
@@ -162,4 +171,5 @@ def compare_scored(
             a, b = (float(scores.shown[rows[model], place]) for model in (row.model_a, row.model_b))
             row = replace(row, a=a, b=b)
         questions.append(row)
+    comparison = replace(comparison, is_rising=scores.is_rising)
     return replace(comparison, metrics=tuple(differences), questions=tuple(questions))

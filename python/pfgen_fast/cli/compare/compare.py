@@ -165,7 +165,7 @@ class Compare:
         of = f" in {metric}" if several else ""
         marks = "; *: another metric that differs" if several and "*" in text else ""
         over = "items" if scorer is None else "questions"
-        print_line((f"95 % interval: of A - B{of}, over {over}; {comparison.method}{marks}", "dim"))
+        print_line((f"95 % interval: of {comparison.pair}{of}, over {over}; {comparison.method}{marks}", "dim"))
         for sentence in comparison.power_sentences:
             print_line(f"power: {sentence}")
         if self.by_subject:

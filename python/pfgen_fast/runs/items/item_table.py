@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...base.arrays import Floats
 from ...base.errors import TrialsError
 from ...base.untrusted_text import unknown_name
+from ..statistics.paired_tests import PairedDifference, paired_difference
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,3 +115,25 @@ class ItemScores:
         if metric not in self.values:
             raise TrialsError(unknown_name("metric", metric, self.metrics))
         return metric
+
+
+def compare_pair(
+    table: ItemScores, metric: str, pair: tuple[int, int], items: Sequence[int] | None = None, *, shift: float = 0.0
+) -> PairedDifference | None:
+    """The test of two models (their rows in the table) on all or some items; None without a common item.
+
+    It is Tango's score test if all scores of the metric are 0 or 1, and cluster-robust with clusters.
+    """
+    a, b = scores_of_pair(table, metric, pair, items)
+    if np.isnan(a + b).all():
+        return None
+    clusters = table.clusters_of_items
+    if clusters is not None and items is not None:
+        clusters = [clusters[at] for at in items]
+    return paired_difference(a, b, clusters=clusters, shift=shift, binary=metric in table.binary)
+
+
+def scores_of_pair(table: ItemScores, metric: str, pair: tuple[int, int], items: Any) -> tuple[Floats, Floats]:
+    """The scores of two models on all or some items."""
+    values, columns = table.values[metric], slice(None) if items is None else list(items)
+    return values[pair[0], columns], values[pair[1], columns]

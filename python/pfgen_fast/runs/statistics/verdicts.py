@@ -1,16 +1,16 @@
 """Decides whether runs differ, and says it in words: every command, page, gate and notebook uses these verdicts.
 
 The p-values of a family are corrected together by Holm, and each interval has the level at which Holm's procedure
-decides its pair, so a verdict and its interval never disagree. The sign is that of first minus second. Rules:
-docs/statistics.md.
+decides its pair, so a verdict and its interval never disagree. The sign is that of first minus second; a sentence that
+says who is better has that of the larger minus the smaller. Rules: docs/statistics.md.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ...base.mean_interval import ROUNDING
 from ...base.table import bearing_digits, figure, signed
 from ...base.untrusted_text import counted
 from .paired_tests import ALPHA, MIN_QUESTIONS, PairedDifference, Test, all_pairs
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Outcome = Literal["better", "worse", "not distinguished", "no verdict"]
 """What the first of two runs is, compared with the second."""
@@ -72,6 +75,11 @@ class Verdict:
             digits += 1
         return digits
 
+    def reversed(self) -> Self:
+        """The same as second minus first."""
+        low, high = (end and -end for end in (self.high, self.low))
+        return replace(self, difference=-self.difference, low=low, high=high)
+
     def over(self, item: str = "question") -> str:
         """The numbers of questions and clusters in words."""
         clusters = "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'cluster')}"
@@ -94,7 +102,10 @@ class Verdict:
         self, first: str = "A", second: str = "B", *, higher_is_better: bool = True, item: str = "question"
     ) -> str:
         """The verdict in words, such as `A is better by 0.0200, 95 % interval of A - B +0.0100 to +0.0300 over ...`."""
-        outcome, pair = self.outcome(higher_is_better=higher_is_better), f"{first} - {second}"
+        outcome = self.outcome(higher_is_better=higher_is_better)
+        if self.differs and self.difference < 0:
+            return self.reversed().sentence(second, first, higher_is_better=higher_is_better, item=item)
+        pair = f"{first} - {second}"
         difference = signed(self.difference, self.digits)
         if outcome == "no verdict":
             return SENTENCES["without"].format(few=self.too_few(item), pair=pair, difference=difference)

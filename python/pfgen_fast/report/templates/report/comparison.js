@@ -4,6 +4,7 @@
 
 views.comparison = {
   title: () => {
+    if (areRising(state.compare)) return [make("bdi", {}, stepOf(state.compare[0]).name), `: step ${state.compare.map((run) => counted(stepOf(run).step)).join(" → ")}`];
     const [first, ...others] = state.compare.map((run) => make("bdi", {}, overview.runs[run].name));
     return [first, " against ", others.length > 1 ? `${others.length} ${WORDS.runs}` : others[0]];
   },
@@ -13,16 +14,28 @@ views.comparison = {
 
 const LETTERS = "ABCDEF";
 
+/** Whether the runs are checkpoints of one series, the older first; the difference of two is then the newer minus the older, so that gains are positive. */
+function areRising(runs) {
+  const steps = runs.map(stepOf);
+  return steps.length > 1 && steps.every((step, place) => step && (!place || (step.name === steps[place - 1].name && step.step > steps[place - 1].step)));
+}
+
+/** The look of a compared run; the first newer checkpoint has the colour of gains. */
+function lookOf(compared, index) {
+  return LOOKS[index < 2 && areRising(compared) ? 1 - index : index];
+}
+
 /** The decisions between A and the other runs in a metric, which are one family. */
 function decisions(compared, metric, scores) {
   const binary = isBinary(compared, metric, scores);
   const [ofA, ...ofOthers] = compared.map((run) => scores.map((ofRuns) => ofRuns[run]));
-  return decided(ofOthers.map((values) => pairedDifference(ofA, values, { isBinary: binary })));
+  const isRising = areRising(compared);
+  return decided(ofOthers.map((values) => pairedDifference(...isRising ? [values, ofA] : [ofA, values], { isBinary: binary })));
 }
 
 /** A decision between A and another run in one sentence. */
 function verdict(decision, letter, isHeadline) {
-  return decision.n ? verdictText(decision, "A", letter, isHeadline) : `${letter} has no ${WORDS.question} in common with A`;
+  return decision.n ? verdictText(decision, ...areRising(state.compare ?? []) ? [letter, "A"] : ["A", letter], isHeadline) : `${letter} has no ${WORDS.question} in common with A`;
 }
 
 function comparisonContent(compared, more) {
@@ -48,9 +61,9 @@ function meansOf(compared, more) {
     const shared = overview.questions.map((_, question) => question).filter((question) => compared.every((run) => isNumber(more[metric][question][run])));
     const marks = compared.map((run, index) => {
       const { mean: value, ends } = ownInterval(run, metric, more[metric], shared);
-      return { value, low: ends?.[0], high: ends?.[1], color: LOOKS[index].color };
+      return { value, low: ends?.[0], high: ends?.[1], color: lookOf(compared, index).color };
     });
-    return { marks, name: METRICS[metric] ?? WORDS.score, text: shortVerdict(decisions(compared, metric, more[metric]), metric), isLike: marks.every(({ value }) => value === null || Math.abs(value) <= 2 * BEST) };
+    return { marks, name: METRICS[metric] ?? WORDS.score, text: shortVerdict(decisions(compared, metric, more[metric]), metric, areRising(compared) ? -1 : 1), isLike: marks.every(({ value }) => value === null || Math.abs(value) <= 2 * BEST) };
   });
   const [score, ...others] = rows;
   const charts = [[score, ...others.filter(({ isLike }) => isLike)], ...others.filter(({ isLike }) => !isLike).map((row) => [row])];
@@ -58,11 +71,11 @@ function meansOf(compared, more) {
     dots(ofChart, { label: `Means of the ${WORDS.runs} with 95 % intervals over ${WORDS.questions}; the table has the same figures`, isStacked: true })));
 }
 
-/** The other runs that differ from A, by their letters. */
-function shortVerdict(found, metric) {
+/** The other runs that differ from A, by their letters; the decisions are about the mean of A less theirs, times `direction`. */
+function shortVerdict(found, metric, direction) {
   const [better, worse] = metric === "average" ? ["better", "worse"] : ["higher", "lower"];
   const sides = [[better, -1], [worse, 1]].map(([word, sign]) => {
-    const letters = found.flatMap(({ differs, mean: center }, index) => differs && sign * (metric === "average" ? SIGN : 1) * center > 0 ? [LETTERS[index + 1]] : []);
+    const letters = found.flatMap(({ differs, mean: center }, index) => differs && direction * sign * (metric === "average" ? SIGN : 1) * center > 0 ? [LETTERS[index + 1]] : []);
     return letters.length ? `${letters.join(", ")} ${word}` : "";
   });
   return sides.filter(Boolean).join(" · ") || (found.every(({ differs }) => differs === null) ? "no verdict" : "not distinguished");
@@ -72,8 +85,8 @@ function shortVerdict(found, metric) {
 function comparedItem(compared, run, index, sentence) {
   const others = compared.filter((other) => other !== run);
   const change = (label, runs) => [" · ", make("a", { href: addressOf({ ...NOTHING_OPEN, compare: runs }) }, label)];
-  const symbol = make("span", { ariaHidden: "true" }, LOOKS[index].character);
-  symbol.style.color = LOOKS[index].color;
+  const symbol = make("span", { ariaHidden: "true" }, lookOf(compared, index).character);
+  symbol.style.color = lookOf(compared, index).color;
   return make("li", {}, symbol, " ", make("b", {}, LETTERS[index]), " ",
     make("a", { href: addressOf({ run, compare: null, question: null, sample: null }) }, make("bdi", {}, overview.runs[run].name)),
     trialsText(overview.runs[run]) && ` · ${trialsText(overview.runs[run])}`,
@@ -94,7 +107,8 @@ function comparedFigures(compared, more) {
       signed(found[index].mean, digits), rangeText(found[index].ends, digits, signed),
     ]);
   });
-  return [["Metric", "A", name, `A - ${other}`, `95 % interval of A - ${other}`], lines];
+  const pair = areRising(compared) ? `${other} - A` : `A - ${other}`;
+  return [["Metric", "A", name, pair, `95 % interval of ${pair}`], lines];
 }
 
 /** The mean of a run over the questions that some runs have; without left-out questions that of its own view, a sum of rounded figures. */
@@ -116,17 +130,19 @@ function pairOf(compared, scores) {
   const [first, second] = places.length === 2 && places[0] !== places[1] && places.every((place) => place in compared) ? places : [0, 1];
   const [a, b] = [compared[first], compared[second]];
   const questions = overview.questions.map((_, question) => question).filter((question) => isNumber(scores[question][a]) && isNumber(scores[question][b]));
-  const difference = (question) => scores[question][a] - scores[question][b];
-  const better = (question) => Math.abs(difference(question)) < 5e-7 ? 0 : SIGN * Math.sign(difference(question));
+  const isRising = areRising(compared);
+  const difference = (question) => (isRising ? -1 : 1) * (scores[question][a] - scores[question][b]);
+  const better = (question) => Math.abs(difference(question)) < 5e-7 ? 0 : SIGN * Math.sign(scores[question][a] - scores[question][b]);
   questions.sort((p, q) => Math.abs(difference(q)) - Math.abs(difference(p)) || p - q);
   const [x, y] = [LETTERS[first], LETTERS[second]];
+  const [xBetter, yBetter] = isRising ? ["Fell", "Rose"] : [`${x} better`, `${y} better`];
   const binary = isBinary([a, b], "average", scores);
   const sides = binary
     ? { first: [`Only ${x} right`, (question) => better(question) > 0], second: [`Only ${y} right`, (question) => better(question) < 0],
       both: ["Both right", (question) => !better(question) && scores[question][a] === 1], neither: ["Neither right", (question) => !better(question) && scores[question][a] === 0] }
-    : { first: [`${x} better`, (question) => better(question) > 0], second: [`${y} better`, (question) => better(question) < 0], equal: ["Equal", (question) => !better(question)] };
+    : { first: [xBetter, (question) => better(question) > 0], second: [yBetter, (question) => better(question) < 0], equal: ["Equal", (question) => !better(question)] };
   return {
-    runs: [a, b], letters: [x, y], looks: [LOOKS[first], LOOKS[second]], questions, difference, binary, better,
+    runs: [a, b], letters: [x, y], looks: [first, second].map((index) => lookOf(compared, index)), questions, difference, binary, better, isRising, minus: (isRising ? [y, x] : [x, y]).join(" - "),
     sides: new Map(Object.entries(sides).map(([key, [title, has]]) => [`:${key}`, { title, questions: questions.filter(has) }])),
   };
 }
@@ -167,7 +183,7 @@ function brushParts(compared, pair, scores) {
   });
   const clear = make("button", { type: "button" }, "Clear");
   clear.addEventListener("click", () => write([]));
-  for (const element of [table, list]) pair.looks.forEach(({ color }, side) => element.style.setProperty(["--first", "--second"][side], color));
+  for (const element of [table, list]) pair.looks.forEach(({ color }, side) => element.style.setProperty(["--first", "--second"][pair.isRising && element === table ? 1 - side : side], color));
   table.classList.add("pair");
   drawWhenSeen(plot, () => (binary ? drawShares : drawPair)(plot, pair, scores, brushed));
   let shown = null;
@@ -192,9 +208,9 @@ function brushParts(compared, pair, scores) {
       clear.disabled = Boolean(brushed.isFirst);
       drawAgain(plot);
       const n = `${counted(brushed.questions.length)} ${brushed.questions.length === 1 ? WORDS.question : WORDS.questions}`;
-      const [from, to] = pair.runs.map(stepOf);
-      const fallen = from?.name === to?.name && from?.step < to?.step ? `${counted(pair.sides.get(":first").questions.length)} of the ${counted(questions.length)} ${WORDS.questions} fell from ${x} to ${y}. ` : "";
-      title.textContent = brushed.title ? `${brushed.title}: ${n}` : `${fallen}The ${n} that differ most`;
+      const [nFallen, nRisen] = ["first", "second"].map((side) => counted(pair.sides.get(`:${side}`).questions.length));
+      const changes = pair.isRising ? `From ${x} to ${y}, ${nRisen} of the ${counted(questions.length)} ${WORDS.questions} rose and ${nFallen} fell. ` : "";
+      title.textContent = brushed.title ? `${brushed.title}: ${n}` : `${changes}The ${n} that differ most`;
       list.replaceChildren();
       showBrushed(list, brushed.questions, pair, scores, 0);
     },
@@ -213,11 +229,11 @@ function pairChoice(compared) {
   return [make("label", {}, "Pair ", list)];
 }
 
-function pairColumns({ runs: [a], letters: [x, y], questions, difference }, scores) {
+function pairColumns({ runs: [a], letters: [x], questions, difference, minus }, scores) {
   const widest = widestOf(questions.map(difference));
   return [
     { key: "A", title: x, value: (question) => scores[question][a], show: (question) => figure(overview.runs[a].questions[question], overview.digits), isLowestFirst: true, isExtra: true },
-    { key: "difference", title: `${x} - ${y}`, value: (question) => Math.abs(difference(question)), show: (question) => differenceBar(difference(question), widest) },
+    { key: "difference", title: minus, value: (question) => Math.abs(difference(question)), show: (question) => differenceBar(difference(question), widest) },
   ];
 }
 

@@ -144,14 +144,14 @@ function pairedAnswers(answers, { runs, letters }, means) {
 
 /** Shows some of the brushed questions with their answers, and a button for more. */
 function showBrushed(list, questions, pair, scores, begin) {
-  const { runs, letters, difference, binary } = pair;
+  const { runs, letters, difference, binary, minus } = pair;
   const digits = binary ? 0 : overview.digits;
   const end = Math.min(questions.length, begin + (overview.has_answers ? 8 : 100));
   list.append(...questions.slice(begin, end).map((question) => {
     const { id, text } = overview.questions[question];
     const figures = runs.map((run, side) => `${letters[side]} ${figure(scores[question][run], digits)}`).join(" · ");
     const part = make("section", {}, make("h4", {}, make("a", { href: addressOf({ ...NOTHING_OPEN, question }) }, make("b", {}, id), " ", make("bdi", {}, text)),
-      make("span", { className: "quiet" }, ` ${figures}${binary ? "" : ` · ${letters.join(" - ")} ${signed(difference(question), digits)}`}`)));
+      make("span", { className: "quiet" }, ` ${figures}${binary ? "" : ` · ${minus} ${signed(difference(question), digits)}`}`)));
     if (overview.has_answers) answersTo(question).then((answers) => part.append(pairedAnswers(answers, pair, runs.map((run) => scores[question][run]))), (error) => part.append(problem(error)));
     return part;
   }));
