@@ -1,7 +1,6 @@
 import re
 import time
 from collections import Counter
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -73,11 +72,10 @@ def by_rules(text, rules=FORMAL, **options):
     return None if removed_by[0] >= 0 else answers[0].as_py()
 
 
-def test_every_rule_of_the_packaged_list_has_a_case_a_reason_and_a_row_in_the_docs():
+def test_every_rule_of_the_packaged_list_has_a_case_and_a_reason():
     assert [rule.name for rule in FORMAL] == list(CASES)
     assert packaged_lists() == ["formal-ja"]
-    document = (Path(__file__).parents[2] / "docs" / "building.md").read_text(encoding="utf-8")
-    assert all(rule.reason and f"| `{rule.name}` |" in document for rule in FORMAL)
+    assert all(rule.reason for rule in FORMAL)
 
 
 @pytest.mark.parametrize("rule", FORMAL, ids=lambda rule: rule.name)

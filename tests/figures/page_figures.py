@@ -16,7 +16,6 @@ from pfgen_fast import Scorer
 from pfgen_fast.lab.experiments.sets import published_by_set
 from pfgen_fast.runs.result_tables import published as published_entries
 from pfgen_fast.runs.run_scorer import RunScorer
-from pfgen_fast.runs.trial_intervals import TrialScores
 from pfgen_fast.runs.trials import RunFolder, find_runs
 from pfgen_fast.suite.rules import add_up
 
@@ -133,17 +132,6 @@ def agreement_figures() -> Iterator[str]:
     program = tool("normalised")
     pearson, kendall = program.agreement(program.read())
     yield f"{len(program.read())} {pearson:.4f} {kendall:.3f}"
-
-
-@figures("generation.md", "| published run | trials |", *SLOW)
-def trials_figures() -> Iterator[str]:
-    scorer = Scorer(published.suite())
-    yield "0.02 0.01 0.005"
-    for part in ("claude-opus-4", "DeepSeek-V3", "plamo-100b", "Mistral-Large", "llm-jp-3-7.2b", "Mistral-7B"):
-        trials = TrialScores.of(run_named(part), scorer)
-        interval = trials.interval()
-        yield f"{trials.n_trials} {interval.value:.3f} {interval.half_width:.3f}"
-        yield from (f"{trials.trials_for(wanted)}" for wanted in (0.02, 0.01, 0.005))
 
 
 @figures("footguns.md", "* **Values above 1 are normal.**", published.needs_published_runs)

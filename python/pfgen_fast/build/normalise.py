@@ -1,6 +1,6 @@
 """Normalises answers: Unicode form, white space, and ordered lists of rules, some of which remove an answer.
 
-The packaged lists are in `data/normalise`; docs/building.md explains each rule.
+The packaged lists, with the reason of each rule, are in `data/normalise`.
 """
 
 from __future__ import annotations
