@@ -22,6 +22,8 @@ from makers.public_api import RECORD, expanded
 
 # Pages that are run from their first block to their last, in one folder, and that show what is printed.
 WALKED = [
+    ROOT / "README.md",
+    ROOT / "README.ja.md",
     DOCS / "index.md",
     DOCS / "start.md",
     DOCS / "what_the_score_sees.md",
@@ -31,8 +33,6 @@ WALKED = [
 ]
 # Pages whose blocks of Python are run each for itself, and what a block finds in its place.
 ALONE = {
-    "README.md": {},
-    "README.ja.md": {},
     "docs/building.md": {},
     "docs/checklists.md": {},
     "docs/discernment.md": {},
@@ -99,20 +99,18 @@ def check_shown(shown: str, printed: str, place: str) -> None:
         assert line == "..." or any(line == other or line in other for other in rest), f"{place}: {line!r}\n{printed}"
 
 
-SLOWER = {
-    f"{name}.md" for name in ("build_a_suite", "gates", "models_that_reason", "suite_in_another_language", "sweep")
-}
+SLOWER = {f"{name}.md" for name in ("gates", "model_developer", "models_that_reason", "researcher", "suite_author")}
 """Guides whose commands have quick tests of their own, and which run before a change lands."""
 
 
 def is_quick(page: Path) -> bool:
     """Whether a page needs no server, and its code is not that of an English page (test_translation.py)."""
-    return page.name not in ("judge_long_text.md", "people.md") and page.parent.name != "ja"
+    return page.name not in ("judge_long_text.md", "people.md", "README.ja.md") and page.parent.name != "ja"
 
 
 def whole_mark(page: Path) -> pytest.MarkDecorator:
     """Before a change lands, only those pages run whole that do not run in part."""
-    return pytest.mark.nightly if is_quick(page) or page.parent.name == "ja" else pytest.mark.slow
+    return pytest.mark.nightly if is_quick(page) or "ja" in (page.parent.name, page.stem[-2:]) else pytest.mark.slow
 
 
 @pytest.mark.parametrize(
@@ -120,12 +118,12 @@ def whole_mark(page: Path) -> pytest.MarkDecorator:
     [
         *(
             pytest.param(
-                page, False, id=page.relative_to(DOCS).as_posix(), marks=[pytest.mark.slow] * (page.name in SLOWER)
+                page, False, id=page.relative_to(ROOT).as_posix(), marks=[pytest.mark.slow] * (page.name in SLOWER)
             )
             for page in WALKED
             if is_quick(page)
         ),
-        *(pytest.param(page, True, id=f"{page.relative_to(DOCS)}, whole", marks=whole_mark(page)) for page in WALKED),
+        *(pytest.param(page, True, id=f"{page.relative_to(ROOT)}, whole", marks=whole_mark(page)) for page in WALKED),
     ],
 )
 def test_a_page_runs_from_top_to_bottom_and_prints_what_it_shows(folder, page, whole):
@@ -244,6 +242,11 @@ def test_every_picture_is_made_by_a_command_that_the_docs_name():
     for command in rows.values():
         program = command.split()[1]
         assert command.startswith(("pfgen-fast ", "make ")) or (ROOT / program).is_file(), command
+
+
+def test_the_page_of_the_commands_is_their_help():
+    program = documented.tool("command_reference")
+    assert program.PAGE.read_text(encoding="utf-8") == program.written(), "run `python tools/command_reference.py`"
 
 
 @pytest.mark.parametrize("module", ["pfgen_fast", "pfgen_fast.oracle"])

@@ -1,10 +1,8 @@
-"""The README: every command of it runs, against servers that stand for the published suite, a model and a judge."""
-
-import threading
+"""The README: its command for the published suite, against servers that stand for the suite and a model."""
 
 import pytest
-from makers import documented, terminal
-from makers.documented import ROOT, tool
+from makers import documented, published, terminal
+from makers.documented import ROOT
 from makers.fault_server import answering, serving
 from makers.runs import results_as_lines
 from makers.suite_files import whole
@@ -35,21 +33,17 @@ def test_a_model_finds_its_place(call, commands, suites_home, varied, tmp_path, 
         block = commands["suite"].replace("http://localhost:8000/v1", server.base_url)
         printed = terminal.run_here(block)
     assert "--suite pfgen-bench" in printed
-    assert printed.count(" of 7, between ") == 2  # by evaluate and by place
+    assert " of 7, between " in printed
 
 
-@pytest.mark.slow
-def test_long_answers_are_judged_and_an_evaluator_is_tested(call, commands, monkeypatch, undrawn):
-    fake = tool("fake_judge", "examples")
-    with fake.serving(0) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_address[1]}/v1")
-        assert call("checklists", "generate", "--suite", "essays-en", "-m", "fake/long", "-o", "runs")[0] == 0
-        judge, discern = commands["checklists"].splitlines()
-        assert "7 of 7 ratings" in terminal.run_here(judge.replace("org/judge", "fake/judge-1"))
-        server.shutdown()
-    assert "damage" in terminal.run_here(discern + "\n")
+@pytest.mark.nightly
+@published.needs_published_runs
+def test_the_place_of_the_ngram_engine_is_the_printed_one(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, printed, _ = call("evaluate", "--engine", "ngram", "--suite", published.FOLDER / "data")
+    place = next(line for line in README.read_text(encoding="utf-8").splitlines() if line.startswith("    ngram/"))
+    assert (code, place.strip() in printed) == (0, True), printed
 
 
-def test_it_is_as_long_as_a_first_page():
-    assert 90 <= len(README.read_text(encoding="utf-8").splitlines()) <= 115
+def test_it_is_as_short_as_a_first_page():
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 90

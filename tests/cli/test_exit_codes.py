@@ -1,4 +1,4 @@
-"""Exit codes: the table of docs/commands.md holds for every command."""
+"""Exit codes: the table of docs/reference/commands.md holds for every command."""
 
 import json
 import os
@@ -51,7 +51,9 @@ def runs(call, tmp_path, mini):
 
 
 def test_each_command_with_a_check_is_documented():
-    section = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").split("## Exit codes")[1].split("\n## ")[0]
+    section = (
+        (ROOT / "docs/reference/commands.md").read_text(encoding="utf-8").split("## Exit codes")[1].split("\n## ")[0]
+    )
     rows = section.split("| command |")[1].splitlines()[2:]
     documented = {name for row in rows if row for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
     checks = {"--fail-under", "--fail-if-worse", "--verify"}

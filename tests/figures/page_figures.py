@@ -1,13 +1,12 @@
 """The figures of the other pages, from published runs, and from the simulation beside them."""
 
-import csv
 import itertools
 import tempfile
 from collections.abc import Iterator
 from functools import cache
 from operator import eq
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 
 import numpy as np
 from makers import published
@@ -140,16 +139,14 @@ def human_answers_figures() -> Iterator[str]:
     yield f"1 1.0 {means['fluency'][0]:.5f} {means['score'][0]:.4f} 2 7 0 1"
 
 
-@figures("commands.md", "The first command makes the human row", published.needs_published_runs)
-def yardsticks_figures() -> Iterator[str]:
-    yardsticks = leaderboard().of_models(yardsticks=True)
-    human, criteria = (yardsticks.chosen([row]).means for row in (0, 1))
-    with (published.FOLDER / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
-        (recorded,) = (line for line in csv.DictReader(file) if line["model"] == "system/criteria")
-    n_answers = len(published.suite()) * int(recorded["num_trials"])
-    yield f"{human['score'][0]:.4f} {recorded['score']} {recorded['score_std']} {recorded['num_trials']} {n_answers:,}"
-    yield from (f"{criteria[part][0]:.3f}" for part in PARTS)
-    yield recorded["length"]
+@figures("what_the_score_sees.md", "The score is the mean of fluency")
+def meaning_figures() -> Iterator[str]:
+    scores = {entry.model: entry.result.score for entry in published_entries(yardsticks=True)}
+    models = [entry.result.score for entry in published_entries()]
+    yield " ".join(
+        ["1", *(f"{scores[name]:.2f}" for name in ("system/ground-truth", "openai/gpt-4o", "openai/gpt-35-turbo"))]
+    )
+    yield f"{len(models)} {median(models):.2f} 0.71 {1 + sum(score > 0.71 for score in models)}"
 
 
 @cache

@@ -1,6 +1,6 @@
 """The suite of a command, and the lines below its scores that name suite and signature.
 
-Rule for the suite: docs/commands.md; `runs.checkout` implements it.
+Rule for the suite: docs/reference/commands.md; `runs.checkout` implements it.
 """
 
 from __future__ import annotations
