@@ -3,7 +3,7 @@
 import { translated } from "./patterns.js";
 
 const PROFILES = ["leaderboard", "paper", "normalised"];
-const COLUMNS = ["fluency", "truthfulness", "helpfulness", "average"];
+const COLUMNS = 4; // fluency, truthfulness, helpfulness and average, before those of the sets
 const METRICS = { bleu: 0, chrf: 1, rougeL: 4 };
 const FORMS = { text: 0, regex: 1, and: 2, or: 3 };
 const PATTERNS = { whitespace: 0, words: 1 };
@@ -12,6 +12,7 @@ const UNKNOWN_WORD = 0x3fffe;
 const MARKS = [..."^$、。・「」『』（）【】［］〈〉《》"]; // which truthfulness skips
 const NOT_FOUND = 0xffffffff;
 const MOST_AT_A_TIME = 1000;
+const SURROGATE = /[\ud800-\udfff]/;
 const REGEX_SYNTAX = /[\\.^$*+?{}[\]|()]/;
 
 /** Something from outside that cannot be scored; the message says what, and what was expected. */
@@ -26,7 +27,7 @@ class Instance {
       fail: (at, n) => {
         throw new PfgenError(new TextDecoder().decode(this.bytes.subarray(at, at + n)));
       },
-      search: (question, at, n, ends) => search(question, this.numbers(at, n), (i, end) => this.setNumber(ends, i, end)),
+      search: (...searched) => search(this, ...searched),
     };
     // The library of C++ names them, and uses them only where it aborts.
     const system = Object.fromEntries(["fd_close", "fd_seek", "fd_write"].map((name) => [name, () => 8]));
@@ -41,10 +42,6 @@ class Instance {
 
   numbers(at, n) {
     return new Uint32Array(this.core.memory.buffer, at, n);
-  }
-
-  setNumber(at, i, value) {
-    this.numbers(at, i + 1)[i] = value;
   }
 
   floats(at, n) {
@@ -78,7 +75,21 @@ function guarded(holder, run) {
 }
 
 function codePoints(text) {
-  return Uint32Array.from(text, (character) => character.codePointAt(0));
+  const points = new Uint32Array(text.length);
+  let n = 0;
+  for (let i = 0; i < text.length; ++i) {
+    const point = text.codePointAt(i);
+    points[n++] = point;
+    if (point > 0xffff) ++i;
+  }
+  return points.subarray(0, n);
+}
+
+/** A text of so many code points at the beginning of another, in which some may have two units. */
+function beginning(text, n) {
+  let end = 0;
+  for (let i = 0; i < n; ++i) end += text.codePointAt(end) > 0xffff ? 2 : 1;
+  return text.slice(0, end);
 }
 
 function checkedText(text, what) {
@@ -92,6 +103,11 @@ function* depthFirst(rules) {
     yield rule;
     yield* depthFirst(rule.and ?? rule.or ?? []);
   }
+}
+
+/** The texts of rules that are regular expressions. */
+function patternsOf(rules) {
+  return [...depthFirst(rules)].flatMap(({ t }) => (t !== undefined && REGEX_SYNTAX.test(t) ? [t] : []));
 }
 
 function nameOf(rule) {
@@ -134,7 +150,8 @@ class Scorer {
   #file;
   #questions = [];
   #numbers = new Map(); // of questions, by id and text
-  #patterns = []; // of each question, as regular expressions
+  #patterns = []; // of each question, as regular expressions; null where only Python can search
+  #searched; // the answers that the core scores
   #floatSum;
 
   constructor(module, bytes, floatSum) {
@@ -181,9 +198,7 @@ class Scorer {
     this.metadataHash = new TextDecoder().decode(bytes.subarray(hash, hash + 40));
     this.profile = PROFILES[core.profile()];
     this.setNames = [...new Set(questions.flatMap((question) => question.sets))];
-    this.#patterns = questions.map(({ keywords }) =>
-      [...depthFirst(keywords)].filter((rule) => rule.t !== undefined && REGEX_SYNTAX.test(rule.t)).map((rule) => translated(rule.t)),
-    );
+    this.#patterns = questions.map(({ keywords }) => patternsOf(keywords).map(translated));
     questions.forEach((question, i) => {
       this.#numbers.set(question.question_id, i);
       this.#numbers.set(question.question, i);
@@ -202,13 +217,17 @@ class Scorer {
     this.#questions = questions;
   }
 
-  #search(question, points, put) {
-    const patterns = this.#patterns[question];
-    let text = "";
-    for (let i = 0; i < points.length; i += 8192) text += String.fromCodePoint(...points.subarray(i, i + 8192));
-    patterns.forEach((pattern, i) => {
+  /** Writes where each pattern of a question first ends in n code points of an answer, or what they became. */
+  #search(instance, question, row, at, n, ends) {
+    const { answers, isWide } = this.#searched;
+    let text = isWide ? beginning(answers[row], n) : answers[row].slice(0, n);
+    if (this.profile === "normalised") text = String.fromCodePoint(...instance.numbers(at, n));
+    const hasPairs = text.length !== n;
+    const positions = instance.numbers(ends, this.#patterns[question].length);
+    this.#patterns[question].forEach((pattern, i) => {
       const match = pattern?.exec(text);
-      put(i, match ? codePoints(text.slice(0, match.index + match[0].length)).length : NOT_FOUND);
+      const end = match ? match.index + match[0].length : NOT_FOUND;
+      positions[i] = match && hasPairs ? codePoints(text.slice(0, end)).length : end;
     });
   }
 
@@ -238,35 +257,38 @@ class Scorer {
     const { sets, limit, target, unit, isChecked } = this.questions[number];
     // Of characters, no more is read; in profile normalised, one may become several, or none.
     const most = unit === "character" && this.profile === "leaderboard" ? 2 * limit - target + 1 : Infinity;
-    const isWide = answers.some((answer) => /[\ud800-\udfff]/.test(answer));
-    const lengths = new Uint32Array(answers.length);
-    const texts = answers.map((answer, i) => {
-      const text = isWide ? codePoints(answer) : answer;
-      lengths[i] = Math.min(text.length, most);
-      return text;
-    });
-    const n = lengths.reduce((sum, length) => sum + length, 0);
-    const units = instance.allocate(n * (isWide ? 4 : 2));
-    const memory = new (isWide ? Uint32Array : Uint16Array)(core.memory.buffer, units, n);
+    const isWide = answers.some((answer) => SURROGATE.test(answer));
+    const texts = isWide ? answers.map(codePoints) : answers;
+    const lengths = Uint32Array.from(texts, (text) => Math.min(text.length, most));
+    const nUnits = lengths.reduce((sum, length) => sum + length, 0);
+    const units = instance.allocate(nUnits * (isWide ? 4 : 2));
+    const memory = new (isWide ? Uint32Array : Uint16Array)(core.memory.buffer, units, nUnits);
     let at = 0;
-    texts.forEach((text, i) => {
-      if (isWide) memory.set(text.subarray(0, lengths[i]), at);
-      else for (let j = 0; j < lengths[i]; ++j) memory[at + j] = text.charCodeAt(j);
-      at += lengths[i];
+    texts.forEach((text, row) => {
+      for (let i = 0; i < lengths[row]; ++i) memory[at++] = isWide ? text[i] : text.charCodeAt(i);
     });
-    const nColumns = COLUMNS.length + 2 * this.setNames.length;
+    const nColumns = COLUMNS + 2 * this.setNames.length;
     const counts = instance.copy(lengths);
     const out = instance.allocate(nColumns * answers.length * 8);
+    this.#searched = { answers, isWide };
     core.score(number, units, counts, answers.length, Number(isWide), out, this.setNames.length);
     const values = instance.floats(out, nColumns * answers.length);
-    const value = (column, row) => values[column * answers.length + row];
-    const rows = answers.map((_, row) => {
-      const scores = { fluency: value(0, row), truthfulness: value(1, row), helpfulness: value(2, row), average: value(3, row) };
+    const n = answers.length;
+    const columns = sets.map((name) => this.setNames.indexOf(name));
+    const ofSets = (first, row) => {
+      const scores = {};
+      for (let i = 0; i < sets.length; ++i) scores[sets[i]] = values[(first + columns[i]) * n + row];
+      return scores;
+    };
+    const rows = answers.map((_, row) => ({
+      fluency: values[row],
+      truthfulness: values[n + row],
       // What depends on a rule that only Python can check is not known.
-      if (!isChecked) scores.helpfulness = scores.average = null;
-      const ofSets = (first) => Object.fromEntries(sets.map((name) => [name, value(first + this.setNames.indexOf(name), row)]));
-      return { ...scores, fluencyBySet: ofSets(4), truthfulnessBySet: ofSets(4 + this.setNames.length) };
-    });
+      helpfulness: isChecked ? values[2 * n + row] : null,
+      average: isChecked ? values[3 * n + row] : null,
+      fluencyBySet: ofSets(COLUMNS, row),
+      truthfulnessBySet: ofSets(COLUMNS + this.setNames.length, row),
+    }));
     for (const memory of [units, counts, out]) core.release(memory);
     return rows;
   }
@@ -281,6 +303,7 @@ class Scorer {
       const points = codePoints(answer);
       const text = instance.copy(points);
       const out = instance.allocate(Math.max(points.length, 2 + 2 * keywords.length) * 8);
+      this.#searched = { answers: [answer], isWide: true };
       core.cover(number, text, points.length, out);
       const cover = Array.from(instance.floats(out, points.length), (share) => (share < 0 ? null : share));
       core.explain(number, text, points.length, out);
@@ -290,16 +313,12 @@ class Scorer {
       const rules = keywords.map((rule, i) => ({
         name: names[positions[2 * i + 1]],
         importance: rule.importance,
-        isMet: this.#isChecked(rule) ? positions[2 * i] === 1 : null,
+        isMet: patternsOf([rule]).every(translated) ? positions[2 * i] === 1 : null,
       }));
       return { scores, cover, rules, truncation };
     });
   }
 
-  #isChecked(rule) {
-    const patterns = [...depthFirst([rule])].flatMap(({ t }) => (t !== undefined && REGEX_SYNTAX.test(t) ? [t] : []));
-    return patterns.every((pattern) => translated(pattern) !== null);
-  }
 }
 
 async function compiled(source) {

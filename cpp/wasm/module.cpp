@@ -28,7 +28,8 @@
 
 PFGEN_IMPORT(fail) [[noreturn]] void fail(const char* message, std::size_t n_bytes);
 // As pfgen::PatternSearch.
-PFGEN_IMPORT(search) void search(std::uint32_t question, const char32_t* text, std::size_t n, std::uint32_t* ends);
+PFGEN_IMPORT(search)
+void search(std::uint32_t question, std::size_t row, const char32_t* text, std::size_t n, std::uint32_t* ends);
 
 // What the compiler makes of `throw`.
 extern "C" void* __cxa_allocate_exception(std::size_t n_bytes) noexcept { return std::malloc(n_bytes); }
@@ -95,9 +96,9 @@ std::shared_ptr<const Spelling> take_spelling(Numbers& numbers) {
   return std::make_shared<const Spelling>(static_cast<TokenPattern>(pattern), words, std::move(symbols), unknown);
 }
 
-Answer answer_of(std::uint32_t question, const TextView& text, std::vector<std::uint32_t>& positions) {
+Answer answer_of(std::uint32_t question, std::size_t row, const TextView& text, std::vector<std::uint32_t>& positions) {
   const auto search_all = [&](std::u32string_view searched, std::span<std::uint32_t> ends) {
-    search(question, searched.data(), searched.size(), ends.data());
+    search(question, row, searched.data(), searched.size(), ends.data());
   };
   positions = regex_positions(suite->questions[question], text, suite->memory, search_all);
   return {text, question, positions.data()};
@@ -199,7 +200,7 @@ void score(std::uint32_t question, const std::byte* units, const std::uint32_t* 
   std::vector<std::vector<std::uint32_t>> positions(n_texts);
   std::vector<Answer> answers;
   for (std::size_t i = 0; i < n_texts; ++i) {
-    answers.push_back(answer_of(question, {units, n_units[i], encoding}, positions[i]));
+    answers.push_back(answer_of(question, i, {units, n_units[i], encoding}, positions[i]));
     units += n_units[i] * unit_size(encoding);
   }
   double* const sets = columns + 4 * n_texts;
@@ -211,11 +212,12 @@ void score(std::uint32_t question, const std::byte* units, const std::uint32_t* 
 // The truncation of an answer and its helpfulness there, then for each rule whether it is met and what names it.
 PFGEN_EXPORT(explain) void explain(std::uint32_t question, const char32_t* text, std::size_t n, double* out) {
   std::vector<std::uint32_t> positions;
-  const HelpfulnessDetails found = suite->scorer->details(answer_of(question, {text, n, Encoding::kUcs4}, positions));
-  *out++ = static_cast<double>(found.truncation);
-  *out++ = found.score;
-  for (const RulePosition& rule : found.rules) {
-    *out++ = found.truncation < rule.position ? 0 : 1;
+  const Answer answer = answer_of(question, 0, {text, n, Encoding::kUcs4}, positions);
+  const HelpfulnessDetails details = suite->scorer->details(answer);
+  *out++ = static_cast<double>(details.truncation);
+  *out++ = details.score;
+  for (const RulePosition& rule : details.rules) {
+    *out++ = details.truncation < rule.position ? 0 : 1;
     *out++ = rule.named_by;
   }
 }

@@ -66,12 +66,12 @@ test("memory does not grow over 100,000 calls", () => {
 });
 
 test("patterns are searched only where both languages agree", () => {
-  const found = (pattern, text) => translated(pattern)?.exec(text)?.[0];
-  assert.equal(found("(^|[^0-9])100", "a 100"), " 100");
-  assert.equal(found("\\b9 ?(%|percent)", "光9 %, 9 percent"), "9 percent"); // ASCII would see a boundary after 光
-  assert.equal(found("a.c", "a\u2028c"), "a\u2028c");
-  assert.equal(found("[\\]\\-&]{2}", "x&-"), "&-");
-  assert.equal(found("end$", "the end\n"), "end");
+  const first = (pattern, text) => translated(pattern)?.exec(text)?.[0];
+  assert.equal(first("(^|[^0-9])100", "a 100"), " 100");
+  assert.equal(first("\\b9 ?(%|percent)", "光9 %, 9 percent"), "9 percent"); // ASCII would see a boundary after 光
+  assert.equal(first("a.c", "a\u2028c"), "a\u2028c");
+  assert.equal(first("[\\]\\-&]{2}", "x&-"), "&-");
+  assert.equal(first("end$", "the end\n"), "end");
   for (const pattern of ["(a)\\1", "(?i)a", "(?<=a)b", "\\sx", "a*+", "(a*)*", "(?P<n>a)", "[[a]]", "\\x41", "a{2,1}", "*a", "("]) {
     assert.equal(translated(pattern), null, pattern);
   }

@@ -1,5 +1,5 @@
-// Sixteen bytes at a time: by SSE2, by NEON, or by plain C++, which PFGEN_PLAIN_SIMD forces. All three give the same
-// results.
+// Sixteen bytes at a time: by SSE2, by NEON, by WebAssembly's SIMD, or by plain C++, which PFGEN_PLAIN_SIMD forces. All
+// give the same results.
 #pragma once
 
 #include <array>
@@ -14,6 +14,9 @@
 #elif !defined(PFGEN_PLAIN_SIMD) && defined(__aarch64__)
 #define PFGEN_NEON
 #include <arm_neon.h>
+#elif !defined(PFGEN_PLAIN_SIMD) && defined(__wasm_simd128__)
+#define PFGEN_WASM_SIMD
+#include <wasm_simd128.h>
 #endif
 
 namespace pfgen::simd {
@@ -120,6 +123,50 @@ inline unsigned at_least(Pair a, Pair b) noexcept {
   const uint64x2_t holds = vcgeq_f64(a.v, b.v);
   return static_cast<unsigned>((vgetq_lane_u64(holds, 0) & 1) | (vgetq_lane_u64(holds, 1) & 2));
 }
+
+#elif defined(PFGEN_WASM_SIMD)
+
+struct Bytes {
+  v128_t v;
+
+  static Bytes load(const void* from) noexcept { return {wasm_v128_load(from)}; }
+  static Bytes all8(std::uint8_t number) noexcept { return {wasm_u8x16_splat(number)}; }
+  void store(void* to) const noexcept { wasm_v128_store(to, v); }
+  std::uint32_t bits() const noexcept { return wasm_i8x16_bitmask(v); }
+
+  friend Bytes operator&(Bytes a, Bytes b) noexcept { return {wasm_v128_and(a.v, b.v)}; }
+  friend Bytes operator|(Bytes a, Bytes b) noexcept { return {wasm_v128_or(a.v, b.v)}; }
+};
+inline Bytes equal8(Bytes a, Bytes b) noexcept { return {wasm_i8x16_eq(a.v, b.v)}; }
+inline Bytes equal16(Bytes a, Bytes b) noexcept { return {wasm_i16x8_eq(a.v, b.v)}; }
+inline Bytes greater8(Bytes a, Bytes b) noexcept { return {wasm_u8x16_gt(a.v, b.v)}; }
+inline Bytes max8(Bytes a, Bytes b) noexcept { return {wasm_u8x16_max(a.v, b.v)}; }
+inline Bytes narrow16(Bytes a, Bytes b) noexcept { return {wasm_i8x16_narrow_i16x8(a.v, b.v)}; }
+inline Bytes twice_low(Bytes a) noexcept {
+  return {wasm_i8x16_shuffle(a.v, a.v, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7)};
+}
+inline Bytes twice_high(Bytes a) noexcept {
+  return {wasm_i8x16_shuffle(a.v, a.v, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15)};
+}
+
+struct Pair {
+  v128_t v;
+
+  static Pair load(const double* from) noexcept { return {wasm_v128_load(from)}; }
+  static Pair all(double number) noexcept { return {wasm_f64x2_splat(number)}; }
+  static Pair of_halves(std::uint64_t halves) noexcept {
+    return {wasm_f64x2_convert_low_u32x4(wasm_u64x2_splat(halves))};
+  }
+  void store(double* to) const noexcept { wasm_v128_store(to, v); }
+
+  friend Pair operator+(Pair a, Pair b) noexcept { return {wasm_f64x2_add(a.v, b.v)}; }
+  friend Pair operator*(Pair a, Pair b) noexcept { return {wasm_f64x2_mul(a.v, b.v)}; }
+  friend Pair operator/(Pair a, Pair b) noexcept { return {wasm_f64x2_div(a.v, b.v)}; }
+};
+inline Pair max(Pair a, Pair b) noexcept { return {wasm_f64x2_pmax(b.v, a.v)}; }
+inline Pair first_of(Pair a, Pair b) noexcept { return {wasm_i64x2_shuffle(a.v, b.v, 0, 2)}; }
+inline Pair second_of(Pair a, Pair b) noexcept { return {wasm_i64x2_shuffle(a.v, b.v, 1, 3)}; }
+inline unsigned at_least(Pair a, Pair b) noexcept { return wasm_i64x2_bitmask(wasm_f64x2_ge(a.v, b.v)); }
 
 #else
 
