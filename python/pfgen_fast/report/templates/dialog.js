@@ -8,7 +8,8 @@ const dialogBody = document.getElementById("details-body");
 /** The views by name; each view's script adds its own.
  *
  * A view has `title()`, the nodes of its head; `content()`, which promises the nodes of its body; and, if places in it
- * can be asked for, `reach()`, which shows the place that the state asks for. All of them read `state`.
+ * can be asked for, `reach()`, which shows the place that the state asks for; and perhaps `rest()`, the nodes below the
+ * first screen, which are made when the browser has shown those above. All of them read `state`.
  */
 const views = {};
 
@@ -64,6 +65,11 @@ async function showView() {
   if (asked.subject !== shownSubject) return;  // another view has been opened meanwhile
   dialogBody.replaceChildren(...content);
   if (chosen.filter ?? chosen.part) dialogBody.querySelector(`[data-filter="${chosen.filter}"], [data-part="${chosen.part}"]`)?.focus();  // the list that has changed the view
+  view.reach?.();
+  if (!view.rest) return;
+  await new Promise((shown) => requestIdleCallback(shown, { timeout: 200 }));
+  if (asked.subject !== shownSubject) return;
+  dialogBody.append(...view.rest());
   view.reach?.();
 }
 

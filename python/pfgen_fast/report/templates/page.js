@@ -33,8 +33,14 @@ function signed(value, digits) {
   return figure(value, digits, true);
 }
 
+/** A function whose value is computed by its first call. */
+function once(compute) {
+  let value;
+  return () => value ??= compute();
+}
+
 function counted(value) {
-  return value.toLocaleString("en");
+  return Math.abs(value) < 1000 && Number.isInteger(value) ? String(value) : value.toLocaleString("en");  // whose first call takes long
 }
 
 function section(title, content) {

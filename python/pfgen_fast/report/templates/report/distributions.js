@@ -13,7 +13,7 @@ function incompleteBeta(a, b, x, y) {
   if (x === 0 || y === 0) return x;
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(b, a, y, x);
   let c = 1, d = 1 / (1 - (a + b) * x / (a + 1)), fraction = d;
-  for (let m = 1, last = 0; m < 10_000 && Math.abs(last - 1) > 1e-16; m++) {
+  for (let m = 1, last = 0; m < 10_000 && Math.abs(last - 1) > 1e-15; m++) {
     for (const part of [m * (b - m) * x / (a + 2 * m - 1) / (a + 2 * m), -(a + m) * (a + b + m) * x / (a + 2 * m) / (a + 2 * m + 1)]) {
       d = 1 / (1 + part * d);
       c = 1 + part / c;

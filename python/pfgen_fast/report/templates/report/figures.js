@@ -4,7 +4,7 @@ let unpackedFigures = null;
 
 /** The figures of each question and run that the overview lacks, as `(await figures()).length[question][run]`. */
 function figures() {
-  return unpackedFigures ??= unpackedLine(document.getElementById("figures").textContent);
+  return unpackedFigures ??= packedLines("", "figures").then(([line]) => unpackedLine(line));
 }
 requestIdleCallback(figures);  // what is printed cannot wait for them
 
@@ -13,7 +13,7 @@ function scoreText(value, shown = figure) {
   return shown(value, Math.min(3, overview.digits));
 }
 
-const scoresOf = overview.questions.map((_, question) => overview.runs.map((run) => run.questions[question]));
+const scoresOf = once(() => overview.questions.map((_, question) => overview.runs.map((run) => run.questions[question])));
 
 /** The runs of models; system runs are reference points, which medians and difficulties leave out. */
 const modelRuns = (() => {
@@ -21,7 +21,7 @@ const modelRuns = (() => {
   const models = numbers.filter((number) => !overview.runs[number].medal);
   return models.length ? models : numbers;
 })();
-const medians = scoresOf.map((ofRuns) => median(modelRuns.map((run) => ofRuns[run])));
+const medians = once(() => scoresOf().map((ofRuns) => median(modelRuns.map((run) => ofRuns[run]))));
 
 /** The numbers of the runs whose answers are shown: all, or if the state says so, those that the leaderboard shows. */
 function chosenRuns() {
@@ -34,7 +34,7 @@ function questionFigures(runs) {
     const scores = overview.runs[run].questions.filter(isNumber);
     return { sum: scores.reduce((so, score) => so + score, 0), n: scores.length };
   });
-  return scoresOf.map((ofRuns) => {
+  return scoresOf().map((ofRuns) => {
     const scores = runs.map((run) => ofRuns[run]);
     const known = scores.filter(isNumber);
     const center = mean(known);

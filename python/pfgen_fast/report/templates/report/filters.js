@@ -2,7 +2,6 @@
 
 const search = document.getElementById("search");
 const filterForm = document.querySelector("#filters form");
-const organisations = [...new Set(overview.runs.map(({ organisation }) => organisation))].sort(byText);
 
 /** The filters by name: each turns its value into a test of a run. */
 const FILTERS = {
@@ -25,18 +24,18 @@ function askedFilters(filters) {
   return [...filters].filter(([name]) => Object.hasOwn(FILTERS, name));
 }
 
-const textOfRun = overview.runs.map(({ name, group, parameters: of }) =>
-  [name, group, ...Object.entries(of).map(([key, value]) => `${key} ${value}`)].join("\n").toLowerCase());
+const textsOfRuns = once(() => overview.runs.map(({ name, group, parameters: of }) =>
+  [name, group, ...Object.entries(of).map(([key, value]) => `${key} ${value}`)].join("\n").toLowerCase()));
 
 /** The search filters what the tab shows: questions, or else runs. */
-const SEARCHED = { questions: [WORDS.question, overview.questions.map(({ id, text, subject }) => `${id} ${text} ${subject ?? ""}`.toLowerCase())] };
+const SEARCHED = { questions: [WORDS.question, once(() => overview.questions.map(({ id, text, subject }) => `${id} ${text} ${subject ?? ""}`.toLowerCase()))] };
 
 /** Tests whether a question or a run, by the tab, matches the search. A search that matches none of them leaves all, and says so. */
 function searchOf(tab) {
-  const [noun, texts] = SEARCHED[tab] ?? [WORDS.run, textOfRun];
+  const [noun, texts] = SEARCHED[tab] ?? [WORDS.run, textsOfRuns];
   const words = state.search.toLowerCase().split(/\s+/).filter(Boolean);
-  const matches = (number) => words.every((word) => texts[number].includes(word));
-  const isVain = !texts.some((_, number) => matches(number));
+  const matches = (number) => words.every((word) => texts()[number].includes(word));
+  const isVain = words.length > 0 && !texts().some((_, number) => matches(number));
   const vain = document.getElementById("vain");
   vain.hidden = !isVain;
   if (isVain) vain.replaceChildren(`No ${noun} matches “`, make("bdi", {}, shortened(state.search.trim(), 60)), "”, so all are shown. ", findButton("Find it elsewhere (Ctrl-K)"));
@@ -55,11 +54,12 @@ function filterRuns() {
       isShown = !models.has(model);
       models.add(model);
     }
-    rowOf[number].hidden = !isShown;
+    isHidden[number] = !isShown;
   });
+  rowOf.forEach((row, number) => { row.hidden = isHidden[number]; });
   zoomIntervals();
   const n = visibleRuns().length;
-  document.getElementById("count").textContent = `${counted(n)} of ${counted(rowOf.length)} ${WORDS.runs}`;
+  document.getElementById("count").textContent = `${counted(n)} of ${counted(overview.runs.length)} ${WORDS.runs}`;
   document.getElementById("none").hidden = n > 0;
   table.parentElement.hidden = n === 0;
   for (const drawn of document.querySelectorAll("#sweep, #plots, #heat-map, #questions, #subjects")) drawn.classList.toggle("empty", n === 0);
@@ -101,18 +101,29 @@ function zoomIntervals() {
 
 // ---- The form
 
-for (const { name, values } of parameters) {
-  if (values.length > 200) continue;
-  const select = make("select", {}, make("option", { value: "" }, "any"), ...values.map((value) => make("option", { value: value || "–" }, shortened(value, 60) || "none")));
+const offeredParameters = parameters.filter(({ values }) => values.length <= 200);
+for (const { name, values } of offeredParameters) {
+  const select = make("select", {}, make("option", { value: "" }, "any"));
   select.dataset.filter = `parameter ${name}`;
   // A parameter that some runs name and others do not, with one value, says less than the others.
   const isVaried = values.filter(Boolean).length > 1;
   document.getElementById(isVaried ? "of-parameters" : "of-others").append(make("label", {}, make("bdi", {}, name), " ", select));
 }
 for (const part of ["of-parameters", "of-others"]) document.getElementById(part).hidden = !document.querySelector(`#${part} label`);
-const organisationFilter = document.querySelector('[data-filter="organisation"]');
-organisationFilter.append(...organisations.map((name) => make("option", { value: name || "–" }, name || "none")));
-organisationFilter.parentElement.hidden = organisations.length < 2;
+const organisations = [...new Set(overview.runs.map(({ organisation }) => organisation))];
+document.querySelector('[data-filter="organisation"]').parentElement.hidden = organisations.length < 2;
+
+/** Fills the lists of the form, which are long. */
+const fillLists = once(() => {
+  const lists = new Map([["organisation", organisations], ...offeredParameters.map(({ name, values }) => [`parameter ${name}`, values])]);
+  for (const select of filterForm.querySelectorAll("select")) {
+    const values = lists.get(select.dataset.filter).toSorted(byText);
+    select.append(...values.map((value) => make("option", { value: value || "–" }, shortened(value, 60) || "none")));
+  }
+  return true;
+});
+document.getElementById("filters").addEventListener("beforetoggle", () => { if (fillLists()) showForm(); });
+requestIdleCallback(() => { if (fillLists()) showForm(); });
 document.getElementById("columns").append(...COLUMNS.filter(({ isOptional }) => isOptional).map(({ key, title }) => {
   const box = make("input", { type: "checkbox" });
   box.dataset.shows = key;

@@ -16,8 +16,8 @@ const TEXTS_ALIKE = { level: [0, 0, 0, 0, 0, 5, 6, 6, 6], diverging: [0, 1, 4, 4
 /** The ends of the colours, so that a search does not change the meaning of a colour: 0 or less, and the best question score of all runs. */
 const BEST = overview.runs.reduce((best, run) => run.questions.reduce((so, score) => Math.max(so, score ?? so), best), overview.has_answers ? 1 : 1e-9);
 const LOWEST = overview.runs.reduce((lowest, run) => run.questions.reduce((so, score) => Math.min(so, score ?? so), lowest), 0);
-const WIDEST = overview.runs.reduce((widest, run) => run.questions.reduce((so, score, question) =>
-  score === null ? so : Math.max(so, Math.abs(score - medians[question])), widest), 0.01);
+const widestDistance = once(() => overview.runs.reduce((widest, run) => run.questions.reduce((so, score, question) =>
+  score === null ? so : Math.max(so, Math.abs(score - medians()[question])), widest), 0.01));
 const CELL_DIGITS = BEST - LOWEST > 20 ? [0] : [2, 1, 0];
 
 function isByMedian() {
@@ -31,8 +31,8 @@ function levelClass(level) {
 
 /** The level of a score, where blue means better, and its text in less than `nLetters`; "" if none fits. */
 function cellLook(score, question, nLetters) {
-  const difference = score - medians[question];
-  const share = isByMedian() ? 0.5 + SIGN * difference / WIDEST / 2 : (score - LOWEST) / (BEST - LOWEST);
+  const difference = score - medians()[question];
+  const share = isByMedian() ? 0.5 + SIGN * difference / widestDistance() / 2 : (score - LOWEST) / (BEST - LOWEST);
   const inDigits = (digits) => (isByMedian() ? signed(difference, digits) : figure(score, digits)).replace(/^([+-]?)0\./, "$1.");
   const text = CELL_DIGITS.map(inDigits).find(({ length }) => length < nLetters) ?? "";
   return [Math.min(N_LEVELS - 1, Math.floor(Math.max(0, share) * N_LEVELS)), text];
@@ -66,7 +66,7 @@ function bySimilarity(numbers) {
   const rest = sortedBy(numbers, easiness);
   const chain = rest.splice(0, 1);
   while (rest.length) {
-    const likeness = rest.map((question) => correlation(scoresOf[chain.at(-1)], scoresOf[question]) ?? -2);
+    const likeness = rest.map((question) => correlation(scoresOf()[chain.at(-1)], scoresOf()[question]) ?? -2);
     chain.push(...rest.splice(likeness.indexOf(Math.max(...likeness)), 1));
   }
   return chain;
@@ -105,7 +105,7 @@ function namedAxes(shown) {
 function cellText({ run, question }) {
   const { id, text } = overview.questions[question];
   const score = overview.runs[run].questions[question];
-  const side = score === null ? "" : `, ${figure(Math.abs(score - medians[question]), overview.digits)} ${score < medians[question] ? "below" : "above"} the ${WORDS.question}’s median`;
+  const side = score === null ? "" : `, ${figure(Math.abs(score - medians()[question]), overview.digits)} ${score < medians()[question] ? "below" : "above"} the ${WORDS.question}’s median`;
   return [shortened(overview.runs[run].name, 80), shortened(`${id} ${text}`, 80), `Score ${figure(score, overview.digits)}${side}`];
 }
 
@@ -217,7 +217,7 @@ function letterWidth() {
 }
 
 function scaleEnds() {
-  return isByMedian() ? [-1, 1].map((side) => signed(SIGN * side * WIDEST, CELL_DIGITS[0])) : [figure(LOWEST, LOWEST ? CELL_DIGITS[0] : 0), figure(BEST, CELL_DIGITS[0])];
+  return isByMedian() ? [-1, 1].map((side) => signed(SIGN * side * widestDistance(), CELL_DIGITS[0])) : [figure(LOWEST, LOWEST ? CELL_DIGITS[0] : 0), figure(BEST, CELL_DIGITS[0])];
 }
 
 function showLegend() {

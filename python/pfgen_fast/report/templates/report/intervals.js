@@ -25,15 +25,17 @@ function mean(values) {
 
 /** The sum of numbers, rounded once, as Python's math.fsum has it: figures of the terminal have the same last digit. */
 function exactSum(numbers) {
-  let parts = [];  // from small to large; no two have a binary digit in common
+  const parts = [];  // from small to large; no two have a binary digit in common
   for (let value of numbers) {
-    const left = [];
-    for (const part of parts) {
-      const [large, small] = Math.abs(value) < Math.abs(part) ? [part, value] : [value, part];
-      value = large + small;
-      if (small - (value - large)) left.push(small - (value - large));
+    let n = 0;
+    for (let place = 0; place < parts.length; place++) {
+      const part = parts[place], both = value + part;
+      const left = Math.abs(value) < Math.abs(part) ? value - (both - part) : part - (both - value);
+      if (left) parts[n++] = left;
+      value = both;
     }
-    parts = [...left, value];
+    parts.length = n;
+    parts.push(value);
   }
   let sum = 0, rest = 0;
   while (parts.length && !rest) {
@@ -204,7 +206,7 @@ function spreadText({ mean: center, ends }, digits) {
 }
 
 function median(values) {
-  const sorted = values.filter(isNumber).sort((a, b) => a - b);
+  const sorted = Float64Array.from(values.filter(isNumber)).sort();
   return sorted.length ? (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2 : null;
 }
 

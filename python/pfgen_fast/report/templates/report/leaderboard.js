@@ -1,11 +1,40 @@
 // The leaderboard of the report page: its columns, its order, and which two runs are ticked.
 
 const table = document.getElementById("runs");
+const N_ROWS_TOGETHER = 40;  // as in the template; more rows are text of the page until the browser has shown these
 const rowOf = [...table.tBodies[0].rows];  // by the number of the run
+const isHidden = overview.runs.map(() => false);  // by the search and the filters
+const unread = document.getElementById("more-runs")?.textContent.split("<tr ").slice(1) ?? [];
+nameRows(rowOf);
 
-// Of several runs of one name, the first has the address that the page is written with.
-for (const [number, row] of rowOf.entries()) {
-  if (runKeys[number] !== overview.runs[number].name) row.querySelector("th a").href = addressOf({ run: number });
+/** Of several runs of one name, the first has the address that the page is written with. */
+function nameRows(rows) {
+  for (const row of rows) {
+    const run = Number(row.dataset.run);
+    if (runKeys[run] !== overview.runs[run].name) row.querySelector("th a").href = addressOf({ run });
+  }
+}
+
+/** Reads some of the unread rows; when there are none left, adds them to the table. */
+function readRows(n = unread.length) {
+  if (!unread.length) return;
+  const read = make("template", { innerHTML: unread.splice(0, n).map((row) => `<tr ${row}`).join("") });
+  rowOf.push(...read.content.children);
+  if (unread.length) return;
+  const rows = rowOf.slice(N_ROWS_TOGETHER);
+  nameRows(rows);
+  rows.forEach((row) => { row.hidden = isHidden[row.dataset.run]; });
+  addColumns(rows);
+  table.tBodies[0].append(...rows);
+  zoomIntervals.box = "";
+  zoomIntervals();
+  if (layOutRows.width) layOutRows();
+}
+
+/** Reads the rows one part after the other, whenever the browser has time. */
+function readRowsSoon() {
+  if (!unread.length) return;
+  requestIdleCallback(() => { readRows(N_ROWS_TOGETHER); readRowsSoon(); }, { timeout: 1000 });
 }
 
 /** The parameters in which the runs differ, each with its different values. */
@@ -13,7 +42,7 @@ const parameters = (() => {
   const values = new Map();
   for (const run of overview.runs) for (const name of Object.keys(run.parameters)) values.set(name, new Set());
   for (const run of overview.runs) for (const [name, of] of values) of.add(run.parameters[name] ?? "");
-  return [...values].filter(([, of]) => of.size > 1).map(([name, of]) => ({ name, values: [...of].sort(byText) }));
+  return [...values].filter(([, of]) => of.size > 1).map(([name, of]) => ({ name, values: [...of] }));
 })();
 
 function share(count, { samples }) {
@@ -57,13 +86,18 @@ function showColumns() {
   if (shown.map(({ key }) => key).join() === showColumns.shown) return;
   showColumns.shown = shown.map(({ key }) => key).join();
   for (const cell of table.querySelectorAll("[data-optional]")) cell.remove();
-  const insert = (row, cells) => row.querySelector('[data-column="rank"]').after(...cells);
-  insert(table.tHead.rows[0], shown.map((column) => cellOf(column, make("th", { scope: "col", className: column.isFigure ? "number" : "" }, make("button", { type: "button" }, make("bdi", {}, column.title))))));
-  rowOf.forEach((row, number) => insert(row, shown.map((column) => {
-    const value = column.value(overview.runs[number], number);
-    return cellOf(column, make("td", { className: column.isFigure ? "number" : "" }, ...(column.nodes && value !== null ? column.nodes(number) : [make("bdi", {}, value === null || value === "" ? "–" : column.text(value))])));
-  })));
+  table.tHead.querySelector('[data-column="rank"]').after(...shown.map((column) => cellOf(column, make("th", { scope: "col", className: column.isFigure ? "number" : "" }, make("button", { type: "button" }, make("bdi", {}, column.title))))));
+  addColumns([...table.tBodies[0].rows]);
   if (layOutRows.width) layOutRows();
+}
+
+/** Adds the optional columns to some rows. */
+function addColumns(rows) {
+  const shown = shownColumns();
+  for (const row of shown.length ? rows : []) row.querySelector('[data-column="rank"]').after(...shown.map((column) => {
+    const number = Number(row.dataset.run), value = column.value(overview.runs[number], number);
+    return cellOf(column, make("td", { className: column.isFigure ? "number" : "" }, ...(column.nodes && value !== null ? column.nodes(number) : [make("bdi", {}, value === null || value === "" ? "–" : column.text(value))])));
+  }));
 }
 
 /** The step of a run, and the scores of its series by step. */
@@ -103,8 +137,6 @@ function sort() {
   table.append(body);
 }
 
-const N_ROWS_TOGETHER = 60;
-
 /** Lays out each of many rows on its own, so that a browser draws only those in sight, with the widths that columns have in a table of the longest values. */
 function layOutRows() {
   if (rowOf.length <= N_ROWS_TOGETHER) return;
@@ -140,6 +172,8 @@ table.tHead.addEventListener("click", (event) => {
 });
 
 whenChanged((before) => {
+  if (state.sort || state.search || state.filters.size) readRows();
+  else if (!before) readRowsSoon();
   showColumns();
   if (!before || before.sort !== state.sort || before.filters.get("columns") !== state.filters.get("columns")) sort();
 });
@@ -148,12 +182,12 @@ whenChanged((before) => {
 
 /** The numbers of the runs that the table shows, from the best to the worst. */
 function visibleRuns() {
-  return overview.runs.map((_, number) => number).filter((number) => !rowOf[number].hidden);
+  return overview.runs.map((_, number) => number).filter((number) => !isHidden[number]);
 }
 
 /** The same, in the order of the table. */
 function runsInOrder() {
-  return order.filter((number) => !rowOf[number].hidden);
+  return order.filter((number) => !isHidden[number]);
 }
 
 table.tBodies[0].addEventListener("click", (event) => {
@@ -181,6 +215,8 @@ table.tBodies[0].addEventListener("change", () => {
 compareButton.addEventListener("click", () => go({ ...NOTHING_OPEN, compare: tickedRuns() }));
 
 offerSaving(table, { place: compareButton.parentElement });
+compareButton.parentElement.addEventListener("click", () => readRows(), { capture: true });  // what is saved is whole
+addEventListener("beforeprint", () => readRows());
 
 /** How many trials a run has, in words, to stand beside its name. */
 function trialsText({ trials }) {

@@ -39,8 +39,8 @@ function optionsOf(texts, words, link) {
 async function offer() {
   const text = paletteText.value.trim(), words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const groups = [
-    ...optionGroup(RUNS_TITLE, optionsOf(textOfRun, words, (run) => optionOf({ run }, make("bdi", {}, overview.runs[run].name), make("span", { className: "quiet" }, ` ${figure(overview.runs[run].score, overview.digits)}`)))),
-    ...optionGroup(WORDS.Questions, optionsOf(SEARCHED.questions[1], words, (question) => optionOf({ question }, make("b", {}, overview.questions[question].id), " ", make("bdi", {}, shortened(overview.questions[question].text, 80))))),
+    ...optionGroup(RUNS_TITLE, optionsOf(textsOfRuns(), words, (run) => optionOf({ run }, make("bdi", {}, overview.runs[run].name), make("span", { className: "quiet" }, ` ${figure(overview.runs[run].score, overview.digits)}`)))),
+    ...optionGroup(WORDS.Questions, optionsOf(SEARCHED.questions[1](), words, (question) => optionOf({ question }, make("b", {}, overview.questions[question].id), " ", make("bdi", {}, shortened(overview.questions[question].text, 80))))),
   ];
   const searched = offer.text = `${text} ${offer.n = (offer.n ?? 0) + 1}`;
   showOffered(groups, text.length > 1 && overview.has_answers ? "Searching the answers …" : "");

@@ -2,22 +2,17 @@
 
 views.run = {
   title: () => [make("bdi", {}, overview.runs[state.run].name)],
-  content: async () => runContent(state.run, await figures()),
+  content: async () => {
+    const more = await figures();
+    views.run.rest = () => runQuestions(state.run, more);
+    return runSummary(state.run, more);
+  },
   reach: () => { shownDiagnosis?.follow(); return reachQuestion(); },
 };
 
 let shownDiagnosis = null;
 
-function runContent(number, more) {
-  const run = overview.runs[number];
-  const shares = ["Set", "Fluency", "Truthfulness"];
-  const parameters = Object.entries(run.parameters);
-  const questions = questionTable({
-    label: `${WORDS.Questions} of the ${WORDS.run}`, order: "by", first: SIGN > 0 ? "distance" : "-distance", columns: runColumns(number, more),
-    runs: [number], questions: overview.questions.map((_, question) => question).filter((question) => isNumber(run.questions[question]) || overview.states || isNumber(more.length?.[question][number])),
-    content: overview.has_answers ? async (question) => ownSamples(await answersTo(question), number, question) : null,
-  });
-  const folded = (title, ...content) => make("details", { className: "folded" }, make("summary", {}, title), ...content);
+function runSummary(number, more) {
   paper = { number, nodes: [] };
   if (overview.has_answers) requestIdleCallback(() => worstAnswers(number).then((nodes) => { if (paper.number === number) paper.nodes = nodes; }));
   shownDiagnosis = overview.causes ? diagnosisParts(number, more) : null;
@@ -28,6 +23,20 @@ function runContent(number, more) {
     ...(overview.checklists ? ownLosses(number) : []),
     compareWith(number),
     make("h3", {}, WORDS.Questions),
+  ];
+}
+
+function runQuestions(number, more) {
+  const run = overview.runs[number];
+  const shares = ["Set", "Fluency", "Truthfulness"];
+  const parameters = Object.entries(run.parameters);
+  const questions = questionTable({
+    label: `${WORDS.Questions} of the ${WORDS.run}`, order: "by", first: SIGN > 0 ? "distance" : "-distance", columns: runColumns(number, more),
+    runs: [number], questions: overview.questions.map((_, question) => question).filter((question) => isNumber(run.questions[question]) || overview.states || isNumber(more.length?.[question][number])),
+    content: overview.has_answers ? async (question) => ownSamples(await answersTo(question), number, question) : null,
+  });
+  const folded = (title, ...content) => make("details", { className: "folded" }, make("summary", {}, title), ...content);
+  return [
     questionNote(questions, overview.has_answers
       ? `“To the median” is the distance of the ${WORDS.run}’s score to the median of the models${overview.has_parts ? " (runs without system runs). Spread is the standard deviation over the run’s answers" : ""}. Select a ${WORDS.question} to read the answers, the worst first.`
       : "“To the median” is the distance of the model’s score to the median of the models. Select an item to see the scores of all models."),
@@ -63,7 +72,7 @@ addEventListener("afterprint", () => { for (const node of paper.nodes) node.remo
 const N_NAMED_QUESTIONS = 3;
 
 function distanceTo(number) {
-  return (question) => isNumber(overview.runs[number].questions[question]) ? overview.runs[number].questions[question] - medians[question] : null;
+  return (question) => isNumber(overview.runs[number].questions[question]) ? overview.runs[number].questions[question] - medians()[question] : null;
 }
 
 /** The rank of the run, and on which questions it loses. */

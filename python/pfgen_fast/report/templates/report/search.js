@@ -40,7 +40,7 @@ async function searchAnswers(text, runs, key) {
   const searched = [[n, "all answers"], [runs.size - n, overview.has_parts ? "sample answers" : "all answers and reasons"]].filter(([count]) => count)
     .map(([count, what]) => `${what} of ${counted(count)} ${count === 1 ? WORDS.run : WORDS.runs}`);
   document.getElementById("found-count").append(` Searched: ${searched.join(", ") || `no ${WORDS.run}`}.`);
-  const named = textOfRun.filter((of) => text.toLowerCase().split(/\s+/).every((word) => of.includes(word))).length;
+  const named = textsOfRuns().filter((of) => text.toLowerCase().split(/\s+/).every((word) => of.includes(word))).length;
   if (mine.n || !named) return;
   found.append(make("p", {}, make("a", { href: addressOf({ tab: "", search: text, filters: new Map() }) }, `Show the ${named === 1 ? WORDS.run : `${counted(named)} ${WORDS.runs}`} with this name or parameter`)));
 }
