@@ -16,10 +16,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import orjson
 import pytest
 from pfgen_fast import Scorer, Suite
-from pfgen_fast.rewards.server.request_bodies import json_of
+from pfgen_fast.base.untrusted_json import json_bytes
 
 from .inputs import ROOT, Inputs, Mix
 from .load_client import request
@@ -113,8 +112,14 @@ def _written(scorer: Scorer, batches: Sequence[Mix], folder: Path) -> Path:
     """A file with the requests for batches, and the expected replies."""
     calls = [
         (
-            request("/reward", orjson.dumps({"questions": batch.questions, "answers": batch.answers})),
-            json_of({"rewards": scorer.reward(batch.questions, batch.answers), "signature": scorer.signature}),
+            request("/reward", json_bytes({"questions": batch.questions, "answers": batch.answers}, is_compact=True)),
+            json_bytes(
+                {
+                    "rewards": scorer.reward(batch.questions, batch.answers),
+                    "signature": scorer.signature,
+                },
+                is_compact=True,
+            ),
         )
         for batch in batches
     ]

@@ -62,7 +62,7 @@ def test_help_waits_for_no_library():
     """Slow imports happen only when a command needs them."""
     script = """import atexit, sys
 import pfgen_fast.cli
-slow = {'numpy', 'scipy', 'orjson', 'rich', 'backports.zstd', 'compression.zstd', 'pfgen_fast.cli.score.score'}
+slow = {'numpy', 'scipy', 'rich', 'backports.zstd', 'compression.zstd', 'pfgen_fast.cli.score.score'}
 atexit.register(lambda: print(slow & set(sys.modules)))
 pfgen_fast.cli.main()"""
     assert printed_by(script, "--help").endswith("set()\n")

@@ -134,11 +134,11 @@ RunFigures aggregate_run(const std::vector<std::vector<std::size_t>>& rows, cons
   return aggregate(rows, answers, float_sum);
 }
 
-// Writes values of Python as JSON, if their types are exactly those that JSON has.
+// Writes values of Python as JSON, if their types are exactly those that JSON has, or NumPy's.
 class PythonWriter {
  public:
   // Bytes of the type `written` are JSON already.
-  explicit PythonWriter(py::handle written) : written_(written) {}
+  PythonWriter(py::handle written, bool is_compact) : json_(0, is_compact), written_(written) {}
 
   // False if the value cannot be written: it holds another type, a lone surrogate, or too many levels.
   bool write(PyObject* value, std::size_t depth = 0) {
@@ -156,7 +156,8 @@ class PythonWriter {
     } else if (value == Py_None || PyBool_Check(value)) {
       json_.written(value == Py_None ? "null" : value == Py_True ? "true" : "false");
     } else {
-      return false;
+      return depth < kMaxDepth && py::hasattr(value, "tolist") &&
+             write(py::object(py::handle(value).attr("tolist")()).ptr(), depth + 1);
     }
     return true;
   }
@@ -195,12 +196,12 @@ class PythonWriter {
     return true;
   }
 
-  JsonWriter json_{0};
+  JsonWriter json_;
   py::handle written_;
 };
 
-std::optional<py::bytes> json_bytes(py::handle value, py::handle written) {
-  PythonWriter writer(written);
+std::optional<py::bytes> json_bytes(py::handle value, py::handle written, bool is_compact) {
+  PythonWriter writer(written, is_compact);
   return writer.write(value.ptr()) ? std::optional<py::bytes>(std::move(writer).take()) : std::nullopt;
 }
 
@@ -238,7 +239,7 @@ void bind_trials(py::module_& module) {
       .def_readonly("questions", &RunFigures::questions);
   module.def("aggregate", &aggregate_run, py::arg("rows"), py::arg("scores"), py::arg("first"), py::arg("lengths"),
              py::arg("float_sum"), "The figures of one run, rounded.");
-  module.def("json_bytes", &json_bytes, py::arg("value"), py::arg("written"),
+  module.def("json_bytes", &json_bytes, py::arg("value"), py::arg("written"), py::arg("is_compact"),
              "The JSON of a value; None if it holds a type other than those of JSON, and `written`: bytes of JSON.");
 }
 

@@ -89,6 +89,13 @@ def test_json_is_written_as_python_writes_it(value):
     assert json_bytes(value) == json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
 
 
+@examples(500)
+@given(JSON)
+def test_compact_json_is_one_line_with_null_for_nan(value):
+    finite = json.loads(json.dumps(value), parse_constant=lambda _: None)
+    assert json_bytes(value, is_compact=True) == json.dumps(finite, ensure_ascii=False, separators=(",", ":")).encode()
+
+
 def test_figures_follow_the_rules(tmp_path, mini):
     """All answers differ, and the questions have different numbers of answers."""
     lines = trial_lines(mini, 7) + trial_lines(mini, 2, first=90)[: len(mini) + 3]

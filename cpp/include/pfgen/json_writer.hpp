@@ -1,4 +1,5 @@
-// Writes JSON as Python's json.dumps(..., ensure_ascii=False, indent=2) does, byte for byte.
+// Writes JSON as Python's json.dumps(..., ensure_ascii=False, indent=2) does, byte for byte; compact JSON has no
+// spaces, and null for a number that is not finite.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@ namespace pfgen {
 class JsonWriter {
  public:
   // `depth` is the number of enclosing objects and lists.
-  explicit JsonWriter(std::size_t depth) : depth_(depth) {}
+  explicit JsonWriter(std::size_t depth, bool is_compact = false) : depth_(depth), is_compact_(is_compact) {}
 
   // An object or a list: `bracket` is the one that begins or ends it.
   void begin(char bracket);
@@ -27,8 +28,11 @@ class JsonWriter {
   std::string take() && { return std::move(json_); }
 
  private:
+  void break_line();
+
   std::string json_;
   std::size_t depth_;
+  bool is_compact_;
   bool is_empty_ = false;  // whether the object or list that is being written has nothing yet
 };
 

@@ -8,8 +8,8 @@ namespace pfgen {
 namespace {
 
 // Python writes exponents for numbers below 1e-4 and from 1e16 on.
-constexpr int kFirstExponent = -4;
-constexpr int kEndOfPlain = 16;
+constexpr double kFirstPlain = 1e-4;
+constexpr double kEndOfPlain = 1e16;
 
 bool is_escaped(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
 
@@ -28,21 +28,13 @@ void append_escape(std::string& json, char c) {
 
 // A finite number that is not negative, from its shortest digits.
 std::string finite(double value) {
+  const bool is_plain = value == 0 || (value >= kFirstPlain && value < kEndOfPlain);
   std::array<char, 32> buffer;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::scientific);
-  const std::string_view shortest(buffer.data(), static_cast<std::size_t>(end.ptr - buffer.data()));  // d.ddde+dd
-  const std::size_t e = shortest.find('e');
-  int exponent = 0;
-  const char* const sign = shortest.data() + e + 1;
-  std::from_chars(*sign == '+' ? sign + 1 : sign, end.ptr, exponent);
-  if (exponent < kFirstExponent || exponent >= kEndOfPlain) return std::string(shortest);
-
-  std::string digits(1, shortest[0]);
-  if (e > 1) digits += shortest.substr(2, e - 2);
-  if (exponent < 0) return "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
-  const auto n_whole = static_cast<std::size_t>(exponent) + 1;
-  if (digits.size() <= n_whole) return digits + std::string(n_whole - digits.size(), '0') + ".0";
-  return digits.insert(n_whole, 1, '.');
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                 is_plain ? std::chars_format::fixed : std::chars_format::scientific);
+  std::string digits(buffer.data(), end.ptr);
+  if (is_plain && digits.find('.') == std::string::npos) digits += ".0";
+  return digits;
 }
 
 }  // namespace
@@ -61,21 +53,21 @@ void JsonWriter::begin(char bracket) {
 
 void JsonWriter::end(char bracket) {
   --depth_;
-  if (!is_empty_) json_.append(1, '\n').append(2 * depth_, ' ');
+  if (!is_empty_) break_line();
   json_ += bracket;
   is_empty_ = false;
 }
 
 void JsonWriter::item() {
   if (!is_empty_) json_ += ',';
-  json_.append(1, '\n').append(2 * depth_, ' ');
+  break_line();
   is_empty_ = false;
 }
 
 void JsonWriter::key(std::string_view utf8) {
   item();
   text(utf8);
-  json_ += ": ";
+  json_ += is_compact_ ? ":" : ": ";
 }
 
 void JsonWriter::text(std::string_view utf8) {
@@ -91,6 +83,10 @@ void JsonWriter::text(std::string_view utf8) {
   json_ += '"';
 }
 
-void JsonWriter::number(double value) { json_ += json_number(value); }
+void JsonWriter::number(double value) { json_ += is_compact_ && !std::isfinite(value) ? "null" : json_number(value); }
+
+void JsonWriter::break_line() {
+  if (!is_compact_) json_.append(1, '\n').append(2 * depth_, ' ');
+}
 
 }  // namespace pfgen

@@ -320,10 +320,16 @@ class WrittenJson(bytes):
         return json.loads(self)  # type: ignore[no-any-return]
 
 
-def json_bytes(value: Any) -> bytes:
-    """Encodes a value as `json.dumps(value, ensure_ascii=False, indent=2)` does, in UTF-8."""
-    json_text = _core.json_bytes(value, WrittenJson)  # None: an unusual type, or a lone surrogate
-    return utf8(json.dumps(value, ensure_ascii=False, indent=2, default=_decoded)) if json_text is None else json_text
+def json_bytes(value: Any, *, is_compact: bool = False) -> bytes:
+    """Encodes a value in UTF-8 as `json.dumps(value, ensure_ascii=False, indent=2)` does.
+
+    NumPy's arrays are lists. Compact JSON has no spaces, and null for a number that is not finite.
+    """
+    content = _core.json_bytes(value, WrittenJson, is_compact)
+    if content is None:  # an unusual type, a lone surrogate, or many levels
+        layout: Any = {"allow_nan": False, "separators": (",", ":")} if is_compact else {"indent": 2}
+        content = utf8(json.dumps(value, ensure_ascii=False, default=_decoded, **layout))
+    return content
 
 
 def _decoded(part: Any) -> dict[str, Any]:

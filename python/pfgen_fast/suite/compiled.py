@@ -98,7 +98,7 @@ def describe_questions(questions: Sequence[Question]) -> bytes:
     for source, question in zip(described, questions, strict=True):
         if question.spelling is not None:
             source["vocabulary"] = question.spelling.vocabulary
-    return json.dumps(described, separators=(",", ":")).encode()  # orjson refuses lone surrogates
+    return json.dumps(described, separators=(",", ":")).encode()
 
 
 def describe_question(question: Question) -> dict[str, Any]:

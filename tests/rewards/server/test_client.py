@@ -107,8 +107,8 @@ def test_answers_that_cannot_be_scored_are_named_with_their_rows(client):
         assert (error.value.column, error.value.row) == ("answers", 7)
     with pytest.raises(TrialsError, match=r"^questions\[8\]: .*Q99"):
         client.reward([*["Q07"] * 8, "Q99"], ["Ice."] * 9)
-    with pytest.raises(TrialsError, match=r"rows 0 to 0 cannot be sent: .*surrogates"):
-        client.reward("Q07", ["\ud800"])
+    with pytest.raises(TrialsError, match=r"rows 0 to 0 cannot be sent: .*set"):
+        client.reward("Q07", [{"Ice."}])
     with pytest.raises(TrialsError, match="1 questions and 2 answers"):
         client.reward(["Q07"], ["", ""])
 
@@ -325,14 +325,14 @@ def test_a_server_has_the_profile_of_the_shape_unless_it_has_another(more, profi
         ('"n_tokens": [true]', r"n_tokens\[0\]: expected an integer, not a truth value"),
         ('"n_tokens": [1.5]', r"n_tokens\[0\]: expected an integer, not a number"),
         ('"prompts": "p"', "prompts: expected a list of texts, not a text"),
-        ('"prompts": ["p"], "prompts": ["q"]', "a key appears twice"),
-        ('"finished": [true], "finished": [true]', "a key appears twice"),
+        ('"prompts": ["p"], "prompts": ["q"]', "the body: the key .* appears twice"),
+        ('"finished": [true], "finished": [true]', "the body: the key .* appears twice"),
         ('"references": [["a"]]', "unknown key 'references'; expected 'questions', 'answers'; optional: 'prompts'"),
     ],
 )
 def test_a_faulty_column_is_one_sentence(more, sentence):
     body = b'{"questions": "Q07", "answers": ["Ice."], ' + more.encode() + b"}"
-    with pytest.raises(Refusal, match=sentence):
+    with pytest.raises((Refusal, TrialsError), match=sentence):
         adapters(CompletionReward(Reward("mini")))["/reward"].read(body)
 
 
@@ -341,12 +341,12 @@ def test_a_faulty_column_is_one_sentence(more, sentence):
     [
         ('["a"]', r"references\[0\]: expected a list of texts, not a text"),
         ('[["a"], [1]]', r"references\[1\]\[0\]: expected a text, not a number"),
-        ('[["a", "\\"b"]], "references": [["a"]]', "a key appears twice"),
+        ('[["a", "\\"b"]], "references": [["a"]]', "the body: the key .* appears twice"),
     ],
 )
 def test_faulty_references_are_one_sentence(references, sentence):
     body = f'{{"answers": ["Ice."], "references": {references}}}'.encode()
-    with pytest.raises(Refusal, match=sentence):
+    with pytest.raises((Refusal, TrialsError), match=sentence):
         adapters(CompletionReward(Reward(ReferenceScorer("chrf"))))["/reward"].read(body)
 
 

@@ -50,13 +50,14 @@ def answers_of(values):
 
 
 OF_JSON = [
-    *(case(400, "not JSON", body) for body in (b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"answers":' * 100_000)),
-    *(case(400, "not JSON", batch(answers)) for answers in (b'["\xe3\x81"]', b'["\\ud800"]', b"[NaN]")),
-    case(400, "not JSON|not a number", batch(b"[1e999]")),
+    *(case(400, "not JSON", body) for body in (b"", b"{")),
+    *(case(400, "not UTF-8", body) for body in (b"\xff\xfe", batch(b'["\xe3\x81"]'))),
+    *(case(400, "nested too deeply", body) for body in (b"[" * 100_000, b'{"answers":' * 100_000)),
+    *(case(400, r"answers\[0\]: expected a text, not a number", batch(answers)) for answers in (b"[NaN]", b"[1e999]")),
     case(400, "expected a JSON object with", b"[" * 500 + b"]" * 500),
     case(400, "the key 'answers' is missing", b'{"questions": "Q07"}'),
     case(400, r"unknown key '\\u001b\[31m'", batch(b'[], "\\u001b[31m": 1')),
-    case(400, "a key appears twice", batch(b'["a"], "\\u0061nswers" : ["b"]')),
+    case(400, "the key 'answers' appears twice", batch(b'["a"], "\\u0061nswers" : ["b"]')),
     case(400, r"answers\[0\]: expected a text, not an object", batch(b'[{"a": "b"}]')),
     case(400, "answers: expected a list of texts, not a text", batch(b'"Ice."')),
     case(400, r"answers\[1\]: expected a text, not null", batch(b'["a", null]')),
@@ -67,7 +68,7 @@ OF_JSON = [
     case(413, "101 answers; the limit for a request is 100", answers_of([""] * 101)),
     case(413, r"answers\[1\]: 1,001 characters; the limit is 1,000", answers_of(["", "x" * 1001])),
     case(413, "larger than 4,000,000 bytes", answers_of(["x" * 4_000_000])),
-    case(413, "more than 1,000,000 commas and brackets", answers_of([[]] * 1_200_000)),  # before the values are made
+    case(400, "more than 1,000,000 values", answers_of([[]] * 1_200_000)),  # before the values are made
     case(413, "larger than 4,000,000 bytes", answers_of([[]] * 2_000_000)),
     *(
         case(415, "compressed bodies are not accepted", zlib.compress(GOOD), Content_Encoding=encoding)

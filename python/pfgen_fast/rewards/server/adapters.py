@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import PfgenError, TrialsError
+from ...base.untrusted_json import json_bytes
 from ...base.untrusted_text import in_one_line, shown_value
 from ...scoring.reply_text import first_part
 from ...scoring.score_table import ScoreTable
 from ..completions import CompletionReward, prompt_text, text_of
 from ..reward import RewardTable
 from .admission import Limits, Refusal, checked_answers
-from .request_bodies import Kind, Reply, decoded, json_of
+from .request_bodies import Kind, Reply, decoded
 
 END_TOKENS = (
     *("</s>", "<eos>", "<pad>", "<|endoftext|>", "<|end_of_text|>", "<|end|>", "<|eot_id|>", "<|im_end|>"),
@@ -58,13 +59,12 @@ class Handler:
 
     def __call__(self, path: str, body: bytes) -> Reply:
         """Decodes a body, scores its answers and encodes the reply."""
-        import orjson
-
         adapter = self.adapters[path]
         value = adapter.read(body)
+        reply = adapter.reply(self._bounded(adapter.rows(value)), value)
         try:
-            return Reply(json_of(adapter.reply(self._bounded(adapter.rows(value)), value)))
-        except orjson.JSONEncodeError as error:
+            return Reply(json_bytes(reply, is_compact=True))
+        except (TypeError, ValueError, RecursionError) as error:
             raise Refusal(400, f"the body cannot be sent back: {in_one_line(error, 200)}") from None
 
     def _bounded(self, rows: Rows) -> Rows:
@@ -100,8 +100,7 @@ def adapters(rewards: CompletionReward) -> dict[str, Adapter]:
             table: ScoreTable | RewardTable = reward.scorer.score(rows["questions"], rows["answers"])
         else:
             table = reward.details(**rows)
-        listed = {name: table[name].tolist() if name == "question_id" else table[name] for name in table.columns}
-        return {"scores": listed, "signature": reward.signature}
+        return {"scores": {name: table[name] for name in table.columns}, "signature": reward.signature}
 
     def sample(rows: Rows, body: Body) -> Any:
         return _table(rewards, rows, value="label", answer="response", is_single=True)["reward"][0]

@@ -21,9 +21,6 @@ from ...base.errors import ServingError
 from ...base.file_reading import open_regular
 from ..answer_rows import OnError
 
-MAX_VALUES = 1_000_000
-"""Maximum number of values in a JSON body; a value needs many times the memory of its text."""
-
 MAX_HEAD_BYTES = 1 << 15
 """Maximum size of the head of a request, of its trailers, and of the extensions of a chunk, in bytes."""
 

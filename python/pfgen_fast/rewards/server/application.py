@@ -20,13 +20,14 @@ from typing import Any
 from ... import __version__
 from ...base.errors import PfgenError, RewardError, TrialsError
 from ...base.native import run_until
+from ...base.untrusted_json import json_bytes
 from ...scoring.reply_text import Mode
 from ...scoring.scorer import Scorer
 from ..completions import CompletionReward
 from ..reward import Reward
 from .adapters import Handler
 from .admission import Gone, Guard, Limits, Receive, Refusal, Room, RoomShare, too_busy
-from .request_bodies import JSON, Reply, json_of
+from .request_bodies import JSON, Reply
 
 Send = Callable[[Any], Awaitable[None]]
 
@@ -46,7 +47,7 @@ def _openapi(signature: str, limits: Limits) -> bytes:
     document["info"] |= {"version": __version__, "description": description}
     answers = document["components"]["schemas"]["Answers"]
     answers["maxItems"], answers["items"]["maxLength"] = limits.n_answers, limits.n_code_points
-    return json_of(document)
+    return json_bytes(document)
 
 
 class Application:
@@ -88,14 +89,16 @@ class Application:
                 _log.error("%s: %s", path, error, exc_info=None if isinstance(error, PfgenError) else error)
                 refusal = Refusal(500, "the server failed; see its log for the cause")
             if refusal is not None:
-                content = json_of({"error": refusal.sentence})
+                content = json_bytes({"error": refusal.sentence}, is_compact=True)
                 reply = Reply(content, status=refusal.status, headers=refusal.headers)
             if reply is not None:
                 place.hold(len(reply.content))
                 await _send(reply, send)
 
     def _health(self) -> Reply:
-        return Reply(json_of({"status": "ok", "requests": self.room.n_requests, "bytes": self.room.n_bytes}))
+        return Reply(
+            json_bytes({"status": "ok", "requests": self.room.n_requests, "bytes": self.room.n_bytes}, is_compact=True)
+        )
 
     async def _reply(self, scope: Mapping[str, Any], receive: Receive, place: RoomShare) -> Reply:
         path, headers = scope["path"], _headers(scope)

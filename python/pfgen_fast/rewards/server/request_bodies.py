@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...base.untrusted_json import parse_json
 from ...base.untrusted_text import in_one_line
-from .admission import MAX_VALUES, Refusal
+from .admission import Refusal
 
 JSON = "application/json"
 
@@ -19,7 +19,6 @@ _QUESTIONS = "questions"  # the only list that may be a text instead
 _ITEMS = {str: "a text", bool: "a truth value", int: "an integer", dict: "an object"}
 _LISTS = {str: "texts", bool: "truth values", int: "integers", object: "values"}
 _TYPES = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
-_ESCAPED = re.compile(rb'\\[\\"]')  # matches escaped backslashes too, so that these do not escape a quotation mark
 
 
 @dataclass(frozen=True)
@@ -36,15 +35,8 @@ def decoded(
     body: bytes, keys: Mapping[str, Kind], optional: Mapping[str, Kind], *, is_open: bool = False
 ) -> dict[str, Any]:
     """The object in a body, with values of these kinds; only with `is_open`, it may have other keys."""
-    import orjson
-
-    if len(body) >= MAX_VALUES and sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:
-        raise Refusal(413, f"more than {MAX_VALUES:,} commas and brackets, which is the limit; send smaller batches")
     expected = ", ".join(map(repr, keys)) + (f"; optional: {', '.join(map(repr, optional))}" if optional else "")
-    try:
-        value = orjson.loads(body)
-    except orjson.JSONDecodeError as problem:
-        raise Refusal(400, f"the body is not JSON in UTF-8: {in_one_line(problem.msg)} (byte {problem.pos})") from None
+    value = parse_json(body, "the body")
     if not isinstance(value, dict):
         raise Refusal(400, f"expected a JSON object with {expected}")
     kinds = {**optional, **keys}
@@ -57,9 +49,6 @@ def decoded(
                 _check(item, kinds[key], key)
         elif not is_open:
             raise Refusal(400, f"unknown key '{in_one_line(key, 40)}'; expected {expected}")
-    n_escaped = sum(escaped[0] == rb"\"" for escaped in _ESCAPED.finditer(body))
-    if (body.count(b'"') - n_escaped) // 2 != _n_texts(value):  # orjson keeps only the last value of a duplicate key
-        raise Refusal(400, f"a key appears twice; expected each key once: {expected}")
     return value
 
 
@@ -80,25 +69,3 @@ def _named(kind: Kind) -> str:
     if not isinstance(kind, list):
         return _ITEMS[kind]
     return "a list of lists of texts" if isinstance(kind[0], list) else f"a list of {_LISTS[kind[0]]}"
-
-
-def _n_texts(value: Any) -> int:
-    """The number of texts in a value, with the keys of objects."""
-    n_texts, left = 0, [value]
-    while left:
-        item = left.pop()
-        if isinstance(item, str):
-            n_texts += 1
-        elif isinstance(item, list):
-            left.extend(item)
-        elif isinstance(item, dict):
-            n_texts += len(item)
-            left.extend(item.values())
-    return n_texts
-
-
-def json_of(value: Any) -> bytes:
-    """JSON in which floats keep every bit, and NaN is null."""
-    import orjson
-
-    return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import re
 import time
 from abc import ABC, abstractmethod
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
 from ...base.errors import ServingError, TrialsError, optional
+from ...base.untrusted_json import json_bytes
 from ...base.untrusted_text import in_one_line
 
 if TYPE_CHECKING:
@@ -116,17 +118,15 @@ class _Requests(ABC):
 
     async def _reply(self, path: str, batch: dict[str, Any], first: int) -> dict[str, Any]:
         """The reply to a part of a batch; `first` is the number of its first row in the batch of the caller."""
-        import orjson
-
         last = first + len(batch["answers"]) - 1
         try:
-            body = orjson.dumps(batch)
-        except orjson.JSONEncodeError as problem:
+            body = json_bytes(batch, is_compact=True)
+        except (TypeError, ValueError) as problem:
             raise TrialsError(f"rows {first} to {last} cannot be sent: {problem}") from None
         response = await self._response(f"{self.url}/{path}", body)
         if response.status_code == 200:
             with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
-                reply: dict[str, Any] = orjson.loads(response.content)
+                reply: dict[str, Any] = json.loads(response.content)
                 columns = [reply["rewards"]] if path == "reward" else list(reply["scores"].values())
                 signature = in_one_line(reply["signature"], 2000)
                 if all(len(column) == len(batch["answers"]) for column in columns):
@@ -320,10 +320,8 @@ def _changed(former: str, present: str) -> str:
 
 def _sentence(response: Any) -> str:
     """The message of a refusal, or its status if there is no message."""
-    import orjson
-
     try:
-        return in_one_line(orjson.loads(response.content)["error"], 500)
+        return in_one_line(json.loads(response.content)["error"], 500)
     except (ValueError, KeyError, TypeError):
         return f"status {response.status_code}"
 
