@@ -39,7 +39,6 @@ ALONE = {
     "docs/ngram_engine.md": {},
     "docs/reference/index.md": {},
     "docs/references.md": {},
-    "docs/score_tables.md": {},
     "docs/selection.md": {"answers": [f"{n} {n * n % 97} {n % 7}" for n in range(2000)]},
 }
 # What blocks have in place of their numbers where they are run in part.

@@ -30,9 +30,8 @@ COLUMNS = (
     ("characters", "characters", 0),
     ("repetition", "repetition", 2),
 )
-COPIED = ("copied", "copied", 2)
 FINISHED = ("finished", "finished", 2)
-LAST = "The last answers to “Why does ice float on water?”"
+LAST = "Last answers to “Why does ice float on water?”"
 COLOURS = ("#e07a5f", "#3f51b5")
 WIDTH, HEIGHT, PLOT, GAP = 760, 440, 200, 40
 
@@ -59,19 +58,17 @@ def filled(page: str, search: Sequence[Figures], training: Figures) -> str:
 
 
 def search_table(rows: Sequence[Figures]) -> Iterator[str]:
-    """Answers before and after the search; the reward before it follows from the optimised reward."""
-    columns = (*COLUMNS[1:], COPIED)
-    yield f"| start | optimised | reward | {' | '.join(head for _, head, _ in columns)} |"
-    yield f"| --- | --- |{' ---: |' * (len(columns) + 1)}"
-    for start in reward_search.STARTS:
-        listed = [row for row in rows if row["start"] == start]
-        yield f"| {start} | *nothing yet* | | {' | '.join(_cells(listed[0]['before'], columns))} |"
-        for row in listed:
-            reward = f"{row['before']['reward']:.2f}&nbsp;→&nbsp;{row['after']['reward']:.2f}"
-            yield f"| {start} | {row['name']} | {reward} | {' | '.join(_cells(row['after'], columns))} |"
-    yield f"\n{LAST}, found from a good answer:\n"
-    for row in rows:
-        if row["start"] == "good" and "normalised" not in row["name"]:
+    """Good answers before and after the search; the reward before it follows from the optimised reward."""
+    columns, listed = COLUMNS[1:5], [row for row in rows if row["start"] == "good"]
+    yield f"| optimised | reward | {' | '.join(head for _, head, _ in columns)} |"
+    yield f"| --- |{' ---: |' * (len(columns) + 1)}"
+    yield f"| *nothing yet* | | {' | '.join(_cells(listed[0]['before'], columns))} |"
+    for row in listed:
+        reward = f"{row['before']['reward']:.2f}&nbsp;→&nbsp;{row['after']['reward']:.2f}"
+        yield f"| {row['name']} | {reward} | {' | '.join(_cells(row['after'], columns))} |"
+    yield f"\n{LAST}:\n"
+    for row in listed:
+        if row["name"].startswith("score") and "normalised" not in row["name"]:
             yield answer(row["name"], row["answer"])
 
 
@@ -86,18 +83,19 @@ def answer(name: str, text: str) -> str:
 
 
 def training_table(training: Figures) -> Iterator[str]:
-    """The first steps of each reward, as means over the seeds, and the last steps of each seed."""
+    """The first and the last steps of each reward, as means over the seeds."""
     columns = (*COLUMNS, FINISHED)
-    yield f"| trained with | seed | steps | {' | '.join(head for _, head, _ in columns)} |"
-    yield f"| --- | --- | --- |{' ---: |' * len(columns)}"
+    yield f"| trained with | steps | {' | '.join(head for _, head, _ in columns)} |"
+    yield f"| --- | --- |{' ---: |' * len(columns)}"
     for name, runs in training["runs"].items():
-        first = {key: fmean(run["rows"][0][key] for run in runs) for key in ("step", *(key for key, _, _ in columns))}
-        yield f"| {name} | all | 1 to {first['step']:g} | {' | '.join(_cells(first, columns))} |"
-        for seed, run in enumerate(runs):
-            last, begin = run["rows"][-1], run["rows"][-2]["step"]
-            yield f"| {name} | {seed} | {begin + 1} to {last['step']} | {' | '.join(_cells(last, columns))} |"
+        for place in (0, -1):
+            means = {
+                key: fmean(run["rows"][place][key] for run in runs) for key in ("step", *(key for key, _, _ in columns))
+            }
+            begin = runs[0]["rows"][-2]["step"] + 1 if place else 1
+            yield f"| {name} | {begin} to {means['step']:g} | {' | '.join(_cells(means, columns))} |"
     versions = ", ".join(f"{name} {version}" for name, version in training["versions"].items())
-    yield f"\nMeasured on {training['date']} with {versions}, each on one thread of a CPU.\n{LAST}, by seed 0:\n"
+    yield f"\nMeasured on {training['date']} with {versions}.\n{LAST}:\n"
     for name, runs in training["runs"].items():
         yield answer(name, runs[0]["answer"])
 

@@ -34,6 +34,8 @@ REWARDS: tuple[tuple[str, str, ShapeLike], ...] = (
     ("truthfulness, recommended", "truthfulness", RECOMMENDED),
 )
 
+SHOWN = ("score", "recommended")
+
 # The damage, what it is in words, and whether a reader would mind it.
 ROWS = (
     ("loop/200", "20 % more characters by a loop", True),
@@ -96,12 +98,12 @@ def read(path: Path) -> dict[tuple[str, str, str], Row]:
 
 def table(rows: dict[tuple[str, str, str], Row]) -> Iterator[str]:
     """The table of the page: 100 answers of GPT-4o."""
-    yield f"| damage | {' | '.join(reward for reward, _, _ in REWARDS)} |"
-    yield f"| --- |{' ---: |' * len(REWARDS)}"
-    whole = [float(rows["gpt-4o", reward, "loop/1000"]["mean_original"]) for reward, _, _ in REWARDS]
+    yield f"| damage | {' | '.join(SHOWN)} |"
+    yield f"| --- |{' ---: |' * len(SHOWN)}"
+    whole = [float(rows["gpt-4o", reward, "loop/1000"]["mean_original"]) for reward in SHOWN]
     yield f"| none: the mean reward | {' | '.join(f'{mean:.3f}' for mean in whole)} |"
     for damage, words, harmful in ROWS:
-        cells = [_cell(rows["gpt-4o", reward, damage]) for reward, _, _ in REWARDS]
+        cells = [_cell(rows["gpt-4o", reward, damage]) for reward in SHOWN]
         yield f"| {words if harmful else f'*{words}*'} | {' | '.join(cells)} |"
 
 
