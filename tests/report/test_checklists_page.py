@@ -78,7 +78,12 @@ def test_a_model_names_what_it_loses_on_and_its_tasks_open_their_answers(open_ta
     assert "1 missing in letters: letter_2" in shown
     tab = open_view(open_tab, path, "run=gamma")
     body = tab.page.locator("#details-body")
-    assert "; the questions of the checklists that it fails most:" in body.inner_text()
+    assert (
+        body.locator("p b")
+        .nth(1)
+        .inner_text()
+        .endswith("points against the median verdicts of the models, weakest in weather, thanks, requests.")
+    )
     body.locator(".losses tbody tr").first.locator("td a").last.click()
     answer = body.locator(".opened .scored")
     answer.wait_for()
@@ -88,14 +93,13 @@ def test_a_model_names_what_it_loses_on_and_its_tasks_open_their_answers(open_ta
     assert "subject=requests" in tab.fragment
 
 
-def test_the_bar_of_other_categories_becomes_a_bar_for_each(open_tab, path):
-    tab = open_tab(path)
-    tab.page.evaluate("overview.runs[2].losses.categories = Array(11).fill([0, 2.5]); go({ run: 2 })")
+def test_errors_of_answers_are_causes_of_a_loss_and_lead_to_their_tasks(open_tab, path):
+    tab = open_tab(path, "#/run=Alpha 7B")
+    assert "Repeats itself in 1 of 5 answers" in tab.page.locator("#details-body").inner_text()
     bars = tab.page.locator("#details-body .chart a")
-    assert bars.last.get_attribute("aria-label") == "Other categories: -7.5"
-    bars.last.locator("text").first.click()
-    bars.nth(10).wait_for()
-    assert tab.fragment == "run=gamma&categories=all"
+    bars.filter(has_text="Repeats itself").locator("text").first.click()
+    assert tab.page.locator(".of-questions tbody:visible th b").all_inner_texts() == ["letter_1"]
+    assert tab.fragment == "run=Alpha%207B&mark=repetition"
 
 
 @pytest.mark.parametrize("form", ["file", "folder"])

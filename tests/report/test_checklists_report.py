@@ -117,7 +117,8 @@ def test_a_model_has_the_figures_of_the_table_and_its_losses_add_up_to_the_media
             assert ((run["low"], run["high"]), tuple(run["ranks"])) == (model.average.interval, model.ranks)
             assert run["area 1"] == model.areas["stories"].rescaled
             losses = run["losses"]
-            for parts in (losses["categories"], [part[:5] for part in losses["questions"]]):
+            assert {cause for cause, _ in losses["causes"]} <= {"repetition", 0, 1}
+            for parts in (losses["causes"], losses["categories"], [part[:5] for part in losses["questions"]]):
                 assert losses["total"] == pytest.approx(sum(part[-1] for part in parts))
         # Without the losses, all models have the median verdicts.
         references = [run["score"] + run["losses"]["total"] for run in overview["runs"]]

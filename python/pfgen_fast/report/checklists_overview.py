@@ -65,19 +65,23 @@ def overview_of(scores: ChecklistScores, models: Sequence[ModelEvidence]) -> dic
     suite, tasks = scores.suite, shown_tasks(scores, models)
     names = {key: _words(name) for key, name in suite.category_names.items()}
     texts = [
-        [answer for trials in model.values() for answer in trials if answer.answer is not None] for model in models
+        [(key, answer) for key, trials in model.items() for answer in trials if answer.answer is not None]
+        for model in models
     ]
-    marks = [mark for mark in MODES if any(mark in answer.marks for own in texts for answer in own)]
+    marks = [mark for mark in MODES if any(mark in answer.marks for own in texts for _, answer in own)]
     cells = [[_cell(task, model, scores, marks) for model in models] for task in tasks]
     runs = []
-    for number, (model, own, losses) in enumerate(zip(scores.models, texts, losses_of(scores, tasks), strict=True)):
+    for number, (model, own, losses) in enumerate(
+        zip(scores.models, texts, losses_of(scores, tasks, models), strict=True)
+    ):
         parts = {f"area {place}": model.areas.get(area) for place, area in enumerate(suite.areas)}
         parts |= {f"length {place}": model.lengths.get(length) for place, length in enumerate(suite.lengths)}
         run = _run(model, scores, [row[number][0] for row in cells]) | {
             **{key: part and part.rescaled for key, part in parts.items()},
             "remarks": {key: remark for key, part in parts.items() if part and (remark := _remark(part, scores))},
             "losses": losses,
-            **{f"mark {mark}": 100 * sum(mark in a.marks for a in own) / len(own) for mark in marks if own},
+            "errors": _errors_of(own),
+            **{f"mark {mark}": 100 * sum(mark in a.marks for _, a in own) / len(own) for mark in marks if own},
         }
         for place in range(len(suite.lengths)):
             if (part := parts[f"length {place}"]) and part.length:
@@ -159,6 +163,13 @@ def _run(model: ModelScores, scores: ChecklistScores, questions: Sequence[float 
     }
 
 
+def _errors_of(answers: Sequence[tuple[TaskKey, AnswerEvidence]]) -> list[tuple[str, list[tuple[int, int]]]]:
+    """The errors that answers have, and how many of the answers without and with a wanted length have each."""
+    parts = [[answer.marks for (_, length), answer in answers if bool(length) == is_long] for is_long in (False, True)]
+    counts = {mode: [(sum(mode in marks for marks in part), len(part)) for part in parts] for mode in MODES}
+    return [(mode, own) for mode, own in counts.items() if any(n for n, _ in own)]
+
+
 def _remark(part: ScoredPart, scores: ChecklistScores) -> str:
     """What a figure leaves out, in words."""
     counts, as_zero = [f"{len(part.gaps[gap])} {gap}" for gap in GAPS if part.gaps[gap]], part.rescaled_missing_as_zero
@@ -235,13 +246,16 @@ def question_means(scores: ChecklistScores) -> list[dict[str, Any]]:
     ]
 
 
-def losses_of(scores: ChecklistScores, tasks: Sequence[ChecklistTask]) -> list[dict[str, Any] | None]:
+def losses_of(
+    scores: ChecklistScores, tasks: Sequence[ChecklistTask], models: Sequence[ModelEvidence]
+) -> list[dict[str, Any] | None]:
     """What each model loses to a model with the median verdicts of all models, in points of the average.
 
-    The losses on all questions add up to the whole loss. `categories` has the loss on each category, `questions` the
-    largest losses: the category and the question, the mean verdict and the median, the loss, and the task of the answer
-    with the lowest verdict, among those to tasks without a larger loss here if there are any. None for a model without
-    an average, and if there are no verdicts on questions.
+    The losses on all questions add up to the whole loss, and so do those of `causes`: the first error of an answer, or
+    the number of its area. `categories` has the loss on each category, `questions` the largest losses: the category and
+    the question, the mean verdict and the median, the loss, and the task of the answer with the lowest verdict, among
+    those to tasks without a larger loss here if there are any. None for a model without an average, and if there are no
+    verdicts on questions.
     """
     places = {task.key: number for number, task in enumerate(tasks)}
     numbers = {key: number for number, key in enumerate(scores.suite.checklists)}
@@ -256,6 +270,8 @@ def losses_of(scores: ChecklistScores, tasks: Sequence[ChecklistTask]) -> list[d
     for row, model in enumerate(scores.models):
         counts = {key: len(rows[row]) + n_missing(row, key) for key, rows in judged.items()}
         categories, questions = [], []
+        causes: dict[str | int, float] = {}
+        marks = {(*task, answer.trial): answer.marks for task, own in models[row].items() for answer in own}
         for key in judged:
             in_area = sum(n for other, n in counts.items() if other[0] == key[0])
             share = scores.suite.rescaling.factor * counts[key] / max(1, in_area) / len(model.areas)
@@ -265,6 +281,13 @@ def losses_of(scores: ChecklistScores, tasks: Sequence[ChecklistTask]) -> list[d
                 points.append(share * _weights(scores, key)[question] * (reference - own))
                 questions.append((key, question, own, reference, points[-1]))
             categories.append((numbers[key], math.fsum(points)))
+            weights, area = _weights(scores, key), scores.suite.areas.index(key[0])
+            lost: list[tuple[str | int, Sequence[float]]] = [
+                (next(iter(marks[answer.key]), area), answer.verdicts) for answer in judged[key][row]
+            ]
+            for cause, verdicts in [*lost, *[("missing", (0.0,) * len(weights))] * n_missing(row, key)]:
+                points = [w * (r - v) for w, r, v in zip(weights, medians[key], verdicts, strict=True)]
+                causes[cause] = causes.get(cause, 0) + share * math.fsum(points) / counts[key]
         categories.sort(key=lambda part: -part[1])
         questions.sort(key=lambda part: -part[4])
         total = math.fsum(loss for _, loss in categories)
@@ -275,7 +298,8 @@ def losses_of(scores: ChecklistScores, tasks: Sequence[ChecklistTask]) -> list[d
             worst = min(others, key=lambda answer: (answer.verdicts[question], answer.score))
             named.add(worst.task.key)
             largest.append((numbers[key], question, *figures, places[worst.task.key]))
-        whole = {"total": total, "categories": categories, "questions": largest}
+        by_size = sorted(causes.items(), key=lambda part: -part[1])
+        whole = {"total": total, "causes": by_size, "categories": categories, "questions": largest}
         losses.append(whole if questions and model.average.rescaled is not None else None)
     return losses
 

@@ -1,44 +1,40 @@
 // What models lose on, and the mean verdicts on the questions of one category at a time. checklists/answers.js comes first.
 
-const N_BARS = 8;
-const OTHERS = "Other categories";
+/** The errors of answers: the name of their bar, and what a model does in some answers. */
+const ERRORS = {
+  repetition: ["Repeats itself", "repeats itself"], rejection: ["Refuses", "refuses"], cut_off: ["Cut off", "is cut off"],
+  filtered: ["Answers another task", "answers another task"], empty: ["Empty", "is empty"], missing: ["Missing", "is missing"],
+};
+const N_ERRORS = 3;
 
-/** What a model loses to the median of the models: the largest changes by category, and the questions that cost most. */
+/** How many answers of a model have its most frequent errors, in a sentence; "" without errors. */
+function errorsSentence(errors) {
+  const share = ([, parts]) => Math.max(...parts.map(([n, all]) => all ? n / all : 0));
+  const shown = errors.filter((error) => share(error) >= 0.01).sort((p, q) => share(q) - share(p)).slice(0, N_ERRORS);
+  const part = ([n, all], place) => n ? `${counted(n)} of ${counted(all)} answers${place ? " of a wanted length" : ""}` : "";
+  const text = shown.map(([name, parts]) => `${ERRORS[name][1]} in ${parts.map(part).filter(Boolean).join(" and ")}`).join(", ");
+  return text && `${text[0].toUpperCase()}${text.slice(1)}. `;
+}
+
+/** What a model loses to the median of the models, by errors of its answers and, of the other answers, by area; and the questions that cost most. */
 function ownLosses(number) {
-  const { losses, gaps, score, name: model } = overview.runs[number];
+  const { losses, errors, gaps, score, name: model } = overview.runs[number];
   const missing = gaps.map(([place, gap, ids, n]) => make("p", { className: "missing" }, `${counted(n)} ${gap} in `, make("bdi", {}, place), ": ",
     ...ids.flatMap((id, index) => [index ? ", " : "", make("bdi", {}, id)]), n > ids.length ? ` and ${n - ids.length} more` : ""));
   if (!losses) return missing;
-  const href = (filters) => addressOf({ question: null, filters: new Map([...state.filters, ...Object.entries(filters)]) });
-  const inOrder = losses.categories.toSorted(([, a], [, b]) => Math.abs(b) - Math.abs(a));
-  const change = (name, loss, more = {}) => ({ name, value: -loss, text: signed(-loss, 1), ...more });
   const total = (name, value) => ({ name, total: value, text: figure(value, 1) });
-  const chart = make("div", {});
-  let n = null;
-  const follow = () => {
-    const nAsked = state.filters.has("categories") ? inOrder.length : N_BARS;
-    if (n === nAsked) return;
-    n = nAsked;
-    const rest = inOrder.slice(n).reduce((sum, [, loss]) => sum + loss, 0);
-    const bars = [
-      total("Median verdicts", score + losses.total),
-      ...inOrder.slice(0, n).map(([category, loss]) => change(overview.checklists[category].name, loss, { href: href({ subject: overview.checklists[category].name }) })),
-      ...(inOrder.length > n ? [change(OTHERS, rest, { href: href({ categories: "all" }) })] : []), total(model, score),
-    ];
-    chart.replaceChildren(waterfall(bars, { label: "From the median verdicts of the models to this model, in points of the average" }));
-  };
-  follow();
-  shownDiagnosis = { follow };
-  // A bar leaves the tasks of its category in the table below; that of the others becomes a bar for each.
-  chart.addEventListener("click", ({ target }) => {
-    if (target.closest("a") && !target.closest("a").textContent.startsWith(OTHERS)) setTimeout(() => dialogBody.querySelector(".of-questions").scrollIntoView({ block: "center" }));
+  const bars = losses.causes.map(([cause, loss]) => {
+    const filter = cause === "missing" ? ["state", cause] : ERRORS[cause] ? ["mark", cause] : ["area", overview.columns[cause][1]];
+    return { name: ERRORS[cause]?.[0] ?? filter[1], value: -loss, text: signed(-loss, 1), isFault: loss > 0 && Boolean(ERRORS[cause]), href: addressOf({ question: null, filters: new Map([...state.filters, filter]) }) };
   });
-  const dearest = losses.questions.filter(([, , , , loss]) => loss > 0).slice(0, N_NAMED_QUESTIONS)
-    .map(([category, question]) => make("li", {}, ...shortQuestion(overview.checklists[category].questions[question], make("span", { className: "quiet" }, `${overview.checklists[category].name}: `))));
+  const chart = waterfall([total("Median verdicts", score + losses.total), ...bars, total(model, score)], { label: "From the median verdicts of the models to this model, in points of the average" });
+  chart.addEventListener("click", ({ target }) => {
+    if (target.closest("a")) setTimeout(() => dialogBody.querySelector(".of-questions").scrollIntoView({ block: "center" }));
+  });
   const worst = losses.categories.filter(([, loss]) => loss > 0).slice(0, N_NAMED_QUESTIONS).map(([category]) => overview.checklists[category].name);
-  const sentence = `${losses.total > 0 ? "Loses" : "Gains"} ${figure(Math.abs(losses.total), 1)} points against the median verdicts of the models`;
-  return [make("p", {}, make("b", {}, sentence), worst.length ? `, most in ${worst.join(", ")}` : "", dearest.length ? "; the questions of the checklists that it fails most:" : "."),
-    ...(dearest.length ? [make("ol", { className: "verdicts" }, ...dearest)] : []), make("p", { className: "quiet" }, "A bar leads to the tasks of its category."), ...missing, chart, ...dearestQuestions(losses.questions)];
+  const sentence = `${errorsSentence(errors)}${losses.total > 0 ? "Loses" : "Gains"} ${figure(Math.abs(losses.total), 1)} points against the median verdicts of the models${worst.length ? `, weakest in ${worst.join(", ")}` : ""}.`;
+  return [make("p", {}, make("b", {}, sentence)), ...missing, chart,
+    make("p", { className: "quiet" }, "An answer counts for its first error, or else for its area. A bar leads to its tasks."), ...dearestQuestions(losses.questions)];
 }
 
 /** The words that name a task: its first ones, unless they are few. */

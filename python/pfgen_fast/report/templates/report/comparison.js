@@ -229,10 +229,10 @@ function pairChoice(compared) {
   return [make("label", {}, "Pair ", list)];
 }
 
-function pairColumns({ runs: [a], letters: [x], questions, difference, minus }, scores) {
+function pairColumns({ runs: [a], letters: [x], questions, difference, minus, binary }, scores) {
   const widest = widestOf(questions.map(difference));
   return [
-    { key: "A", title: x, value: (question) => scores[question][a], show: (question) => figure(overview.runs[a].questions[question], overview.digits), isLowestFirst: true, isExtra: true },
+    { key: "A", title: x, value: (question) => scores[question][a], show: (question) => figure(overview.runs[a].questions[question], binary ? 0 : overview.digits), isLowestFirst: true, isExtra: true },
     { key: "difference", title: minus, value: (question) => Math.abs(difference(question)), show: (question) => differenceBar(difference(question), widest) },
   ];
 }

@@ -8,9 +8,9 @@ function figures() {
 }
 requestIdleCallback(figures);  // what is printed cannot wait for them
 
-/** A score or a difference of a question; figures of all questions have a digit more. */
+/** A score or a difference of a question; figures of all questions have a digit more. Scores of 0 and 1 have none. */
 function scoreText(value, shown = figure) {
-  return shown(value, Math.min(3, overview.digits));
+  return shown(value, overview.is_share && Number.isInteger(value) ? 0 : Math.min(3, overview.digits));
 }
 
 const scoresOf = once(() => overview.questions.map((_, question) => overview.runs.map((run) => run.questions[question])));

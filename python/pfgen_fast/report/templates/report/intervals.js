@@ -181,7 +181,9 @@ const binaryColumns = new Map();  // by metric, whether all scores of the page a
 function ownInterval(run, metric, scores, questions = scores.map((_, question) => question)) {
   if (!binaryColumns.has(metric)) binaryColumns.set(metric, isBinary(overview.runs.map((_, number) => number), metric, scores));
   const [clusters, strata] = [overview.clusters, overview.strata].map((groups) => groups && questions.map((question) => groups[question]));
-  return meanInterval(questions.map((question) => scores[question][run]), clusters, binaryColumns.get(metric), strata);
+  const interval = meanInterval(questions.map((question) => scores[question][run]), clusters, binaryColumns.get(metric), strata);
+  const [least, most] = !overview.has_parts ? [-Infinity, Infinity] : [0, metric === "helpfulness" ? 1 : Infinity];  // a score and a length are not below 0
+  return { ...interval, ends: interval.ends && interval.ends.map((end) => Math.min(most, Math.max(least, end))) };
 }
 
 /** The mean and the ends of its interval: Student's, or Wilson's for scores of 0 and 1. */

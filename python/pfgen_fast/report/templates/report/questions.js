@@ -30,17 +30,17 @@ function separation(of) {
   const inOrder = overview.questions.flatMap((_, question) => isNumber(of[question].discrimination) ? [question] : [])
     .sort((a, b) => of[b].discrimination - of[a].discrimination || a - b);
   if (inOrder.length < 2 * N_NAMED_QUESTIONS) return [];
-  const named = (some) => some.flatMap((question, index) => [index ? index < some.length - 1 ? ", " : " and " : "",
-    make("a", { href: addressOf({ ...NOTHING_OPEN, question }) }, overview.questions[question].id), ` (${figure(of[question].discrimination, 2)})`]);
-  return [...named(inOrder.slice(0, N_NAMED_QUESTIONS)), ` separate the ${WORDS.runs} best, `, ...named(inOrder.slice(-N_NAMED_QUESTIONS).reverse()), " least (discrimination)."];
+  const named = (some) => firstQuestions(some, (question) => figure(of[question].discrimination, 2),
+    (question, value) => [make("a", { href: addressOf({ ...NOTHING_OPEN, question }) }, overview.questions[question].id), ` (${value})`]);
+  return [...named(inOrder), ` separate the ${WORDS.runs} best, `, ...named(inOrder.toReversed()), " least (discrimination)."];
 }
 
 function questionColumns(of, runs, more) {
   const missed = overview.has_parts ? overview.questions.map((_, question) => missedMost(question, runs, more)) : [];
   const hasSubjects = overview.questions.some(({ subject }) => subject);
   return [
-    { key: "mean", title: "Mean score", value: (question) => of[question].mean, isLowestFirst: true,
-      show: (question) => [make("span", {}, scoreText(of[question].mean)), levelBar(of[question].mean)] },
+    { key: "mean", title: overview.is_share ? "Right" : "Mean score", value: (question) => of[question].mean, isLowestFirst: true,
+      show: (question) => [make("span", {}, overview.is_share ? `${counted(Math.round(of[question].mean * of[question].n))} of ${counted(of[question].n)}` : scoreText(of[question].mean)), levelBar(of[question].mean)] },
     { key: "spread", title: `Spread of the ${WORDS.runs}`, value: (question) => of[question].spread, show: (question) => scoreText(of[question].spread), isExtra: true },
     { key: "discrimination", title: "Discrimination", value: (question) => of[question].discrimination, show: (question) => figure(of[question].discrimination, 2) },
     ...(!overview.has_parts ? [] : [{ key: "missed", title: "Most missed keywords", value: (question) => missed[question][0]?.share ?? null, isWords: true, isExtra: true,

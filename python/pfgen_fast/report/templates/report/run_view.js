@@ -71,6 +71,15 @@ addEventListener("afterprint", () => { for (const node of paper.nodes) node.remo
 
 const N_NAMED_QUESTIONS = 3;
 
+/** The first of some questions in the order of a value: `nodes` of each, or of those that tie with later ones their number. */
+function firstQuestions(questions, value, nodes) {
+  const [last, next] = questions.slice(N_NAMED_QUESTIONS - 1).map(value);
+  const tied = last === next ? questions.filter((question) => value(question) === last) : [];
+  const parts = questions.slice(0, N_NAMED_QUESTIONS).filter((question) => !tied.includes(question)).map((question) => nodes(question, value(question)));
+  if (next !== undefined && tied.length) parts.push([`${counted(tied.length)} ${WORDS.questions} with ${last}`]);
+  return parts.flatMap((part, index) => [index ? index < parts.length - 1 ? ", " : " and " : "", ...part]);
+}
+
 function distanceTo(number) {
   return (question) => isNumber(overview.runs[number].questions[question]) ? overview.runs[number].questions[question] - medians()[question] : null;
 }
@@ -87,12 +96,13 @@ function standing(number) {
     .filter(([distance]) => distance !== null).sort(([a], [b]) => SIGN * (a - b));
   const losses = byDistance.filter(([distance]) => SIGN * distance < 0);
   const isTold = byDistance.length && byDistance[0][0] !== byDistance.at(-1)[0];
-  const named = isTold && !run.losses ? (losses.length ? losses : byDistance).slice(0, N_NAMED_QUESTIONS) : [];
-  const linked = (question) => make("a", { href: addressOf({ question, sample: null }) }, overview.questions[question].id);
+  const named = !isTold || run.losses || overview.is_share ? [] : firstQuestions((losses.length ? losses : byDistance).map(([, question]) => question), (question) => scoreText(distanceTo(number)(question), signed),
+    (question) => [make("a", { href: addressOf({ question, sample: null }) }, overview.questions[question].id)]);
   return [
     make("p", { className: "verdict" }, make("b", {}, place), ` · score ${figure(run.score, overview.digits)}${trialsText(run) && ` · ${trialsText(run)}`}. `,
       nAnswered < overview.questions.length ? `Has ${counted(nAnswered)} of ${counted(overview.questions.length)} ${WORDS.questions}. ` : "",
-      ...(named.length ? [losses.length ? "Loses most on " : "Leads least on ", ...named.flatMap(([, question], index) => [index ? ", " : "", linked(question)]), " (against the median of the models)."] : [])),
+      overview.is_share && losses.length ? `Wrong on ${counted(losses.length)} ${WORDS.questions} that at least half of the ${WORDS.runs} have right.` : "",
+      ...(named.length ? [losses.length ? "Loses most on " : "Leads least on ", ...named, " (against the median of the models)."] : [])),
   ];
 }
 
