@@ -33,8 +33,6 @@ WALKED = [
 ]
 # Pages whose blocks of Python are run each for itself, and what a block finds in its place.
 ALONE = {
-    "docs/building.md": {},
-    "docs/checklists.md": {},
     "docs/discernment.md": {},
     "docs/ngram_engine.md": {},
     "docs/reference/index.md": {},
@@ -44,9 +42,7 @@ ALONE = {
 # What blocks have in place of their numbers where they are run in part.
 FEWER = {
     "range(100_000)": "range(1_000)",
-    "--trials 1500": "--trials 300",
     "--trials 1000": "--trials 400",
-    "keep = 400": "keep = 200",
 }
 
 
@@ -151,7 +147,7 @@ def examples() -> Iterator[Any]:
         for block in documented.blocks(page):
             if block.language == "python" and not block.reason:
                 yield pytest.param(block, False, id=block.place)
-                if "my-suite.toml" in block.code or fewer(block.code) != block.code:
+                if fewer(block.code) != block.code:
                     yield pytest.param(block, True, id=f"{block.place}, whole", marks=pytest.mark.nightly)
 
 
@@ -160,11 +156,6 @@ def examples() -> Iterator[Any]:
 def test_an_example_runs(folder, monkeypatch, block, whole):
     """Their own tests say what examples give; here they run as they stand."""
     monkeypatch.setattr(sys, "stdin", io.StringIO('{"row": 0, "text": "Ice floats."}\n'))
-    if "my-suite.toml" in block.code:
-        created = next(item.code for item in documented.blocks(block.page) if item.language == "toml")
-        (folder / "my-suite.toml").write_text(created.replace("size = 200", "size = 20"), encoding="utf-8")
-        line = "pfgen-fast generate --engine ngram --order 8 --suite mini --trials 1500 --no-score -o raw"
-        run_shell(line, whole)
     names = {"__name__": "__main__", **ALONE[block.page.relative_to(ROOT).as_posix()]}
     run_python(block.code if whole else fewer(block.code), block.place, names)
 

@@ -55,12 +55,13 @@ def main() -> None:
         is_held = claim.is_held(share, n)
         n_wrong += not is_held
         promised = "–" if claim.bounds is None else "{:.2f} to {:.2f}".format(*claim.bounds)
-        row = f"| {claim.table} | {claim.shown} | {n:,} | {promised} | {share:.3f} |\n"
+        row = f"| {claim.shown} | {n:,} | {promised} | {share:.3f} |\n"
         rank = share if is_worst_low.get(claim.table) else -share
         rows.setdefault(claim.table, []).append((rank, row))
         print(f"{'' if is_held else '! '}{claim.table}: {claim.what}: {share:.4f} of {n:,}", flush=True)
     table = "\n| interval or verdict | worst case | draws | promised | found |\n| --- | --- | ---: | ---: | ---: |\n"
-    table += "".join(row for table_rows in rows.values() for _, row in worst(table_rows))
+    for name, table_rows in rows.items():
+        table += f"| {name} " + "| ".join(row for _, row in worst(table_rows))
     before, begin, rest = arguments.output.read_text(encoding="utf-8").partition("<!-- simulated -->\n")
     _, end, after = rest.partition("<!-- /simulated -->")
     arguments.output.write_text(f"{before}{begin}{table}\n{end}{after}", encoding="utf-8")
