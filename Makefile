@@ -30,6 +30,7 @@ WASM := $(filter-out %/arrow_column.cpp, $(wildcard $(addprefix cpp/, $(addsuffi
   src/formulas src/index src/references src/scoring src/text wasm)))) \
   $(addprefix cpp/src/counting/, ngram_classes.cpp sorted_windows.cpp symbols.cpp)
 ZIG := $(BIN)/python -m ziglang c++ -w -target wasm32-wasi -mexec-model=reactor
+IN_PACKAGE := python/pfgen_fast/data/wasm
 CPP := $(shell find cpp -name '*.[ch]pp')
 
 .PHONY: help demo test test-all fuzz simulate core clang windows parity models integrations engines pages docs wasm wasm-test lint package workflows bench bench-compare sanitize clean
@@ -84,10 +85,11 @@ pages: $(VENV)/with-browser ## test the pages of reports in the distribution's C
 
 # Without --quiet, which would also hide warnings from --strict.
 docs: $(VENV)/with-docs ## build the documentation site into build/site; a broken link or an external asset is an error
+	@$(MAKE) --no-print-directory wasm || echo "NOT CHECKED: the page docs/try.md, because the WebAssembly module cannot be built"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python tools/check_site.py build/site
 
-wasm: js/pfgen.wasm ## compile the core to WebAssembly, for js/
+wasm: $(IN_PACKAGE)/pfgen.wasm ## compile the core to WebAssembly, for js/, the site and reports
 
 wasm-test: js/pfgen.wasm ## test the JavaScript package in Node, against scores that Python records
 	@command -v node >/dev/null || { echo "no node: install Node 18 or newer"; exit 1; }
@@ -186,13 +188,21 @@ $(VENV)/with-wasm: $(VENV)/installed
 	@touch $@
 
 # Exceptions are compiled, but nothing is unwound: see cpp/wasm/module.cpp.
-build/wasm/%.o: cpp/%.cpp $(filter %.hpp, $(CPP)) $(VENV)/with-wasm
+build/wasm/%.o: cpp/%.cpp $(filter %.hpp, $(CPP)) | $(VENV)/with-wasm
 	@mkdir -p $(@D)
 	$(ZIG) -c -O3 -std=c++20 -fexceptions -ffunction-sections -msimd128 -ffp-contract=off -fno-sanitize=all \
 	  -Icpp/include -Icpp/src $< -o $@
 
 js/pfgen.wasm: $(WASM:cpp/%.cpp=build/wasm/%.o)
 	$(ZIG) $^ -Wl,--gc-sections -Wl,--strip-all -o $@
+
+# Pages load it as a classic script, because a page on disk cannot load modules.
+$(IN_PACKAGE)/pfgen.wasm: js/pfgen.wasm js/pfgen.js js/patterns.js
+	@mkdir -p $(@D)
+	{ echo 'const pfgen = (() => {'; \
+	  sed -e '/^import /d' -e 's/^export //' -e 's/import\.meta\.url/location.href/' js/patterns.js js/pfgen.js; \
+	  echo 'return { load, PfgenError }; })();'; } > $(@D)/pfgen.js
+	cp js/pfgen.wasm $@
 
 # The peers of the bench. If a peer cannot be installed, its row of the table says so.
 $(VENV)/with-peers: $(VENV)/with-tools

@@ -31,6 +31,7 @@ else:
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "build" / "dist"
 PACKAGE = "python/pfgen_fast/"
+WASM = "python/pfgen_fast/data/wasm/"  # what `make wasm` builds, which packages have if it is there
 MOST_WHEEL_BYTES = 2_600_000
 MOST_SDIST_BYTES = 3_000_000
 MOST_ENVIRONMENT_BYTES = 300_000_000  # of which SciPy and NumPy have 200
@@ -75,8 +76,9 @@ def run(*command: str | Path, cwd: Path = ROOT, **settings: Any) -> str:
 
 
 def tracked() -> set[str]:
-    """The files of the repository, and new files that git does not ignore."""
+    """The files of the repository, new files that git does not ignore, and the WebAssembly module."""
     names = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    names += [f"{WASM}{path.name}" for path in (ROOT / WASM).glob("*")]
     return {name for name in names if name and (ROOT / name).is_file()}
 
 

@@ -73,7 +73,8 @@ def test_the_browser_tints_as_python_does(open_tab, path, mini, runs):
         seen.update(level for _, levels in shown for level in levels)
     assert seen == set("012345x")
     shares = [0, 0.00499, 0.005, 0.0199, 0.02, 0.0499, 0.05, 0.1, 0.1001, 0.25, 0.2501, 1]
-    assert page.evaluate("(shares) => shares.map(tintLevel)", shares) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    levels = page.evaluate("(shares) => shares.map((share) => tintLevel(share, overview.bounds))", shares)
+    assert levels == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
 
 
 def test_the_browser_tints_answers_in_tokens(open_tab, mini, tmp_path):

@@ -42,8 +42,9 @@ class _Shown(NamedTuple):
 
 
 def packed(value: Any) -> str:
-    """A value as compressed JSON in Base64."""
-    return base64.b64encode(gzip.compress(page_json(value).encode(), 6, mtime=0)).decode("ascii")
+    """Bytes, or another value as JSON, compressed in Base64."""
+    content = value if isinstance(value, bytes) else page_json(value).encode()
+    return base64.b64encode(gzip.compress(content, 6, mtime=0)).decode("ascii")
 
 
 def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: int, every: int = 1) -> list[str]:

@@ -18,6 +18,7 @@ from ..runs.loss_figures import CAUSES, FAULTS, AnswerFaults
 from ..runs.statistics.paired_tests import MIN_QUESTIONS, TESTS
 from ..runs.statistics.verdicts import SENTENCES, tied_ranks
 from ..runs.trial_intervals import Interval
+from ..scoring.tinting import BOUNDS
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from .safe_runs import CheckedQuestion, CheckedRun
@@ -83,6 +84,7 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
             [(run.name, run.source.result.config) for run in runs], [run.source.intervals for run in runs]
         ),
         "target": " or ".join(dict.fromkeys(question.target_shown for question in suite)),
+        "bounds": BOUNDS,
         "causes": CAUSES,
         "faults": FAULTS,
         "cause_words": {**CAUSE_WORDS, "language": f"not in {AnswerFaults(runs[0].source.result, suite).language}"},

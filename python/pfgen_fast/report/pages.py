@@ -85,14 +85,15 @@ def page_text(
 
 def _code(style: str, scripts: Sequence[str], *, loads_scripts: bool = False, is_live: bool = False) -> dict[str, Any]:
     """The style and the scripts of a page, and the policy that allows them."""
-    css = "".join(source(name) for name in ("report.css", style) if name)
-    script = "".join(map(source, ("page.js", "sorting.js", "saving.js", *scripts)))
+    can_try = "try/field.js" in scripts
+    css = "".join(source(name) for name in ("marks.css", "report.css", style, "try/try.css" if can_try else "") if name)
+    script = "".join(map(source, ("page.js", "csv.js", "sorting.js", "saving.js", *scripts)))
     code = {"early_script": source("theme.js"), "script": script}
     for key, script in code.items():
         script = script.replace("\r\n", "\n").replace("\r", "\n")  # as browsers read it before they take its hash
         # Nothing in the code can end its element.
         code[key] = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    strict = " 'strict-dynamic'" if loads_scripts else ""
+    strict = " 'strict-dynamic'" * loads_scripts + " 'wasm-unsafe-eval'" * can_try
     connect = "; connect-src 'self'" if is_live else ""
     policy = (
         f"default-src 'none'; script-src {_hashes(code.values())}{strict}; "

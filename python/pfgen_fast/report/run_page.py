@@ -29,6 +29,7 @@ from .answers import packed, packed_answers, packed_trial_answers
 from .overview import FLUENT, UNHELPFUL, headline, missed_keywords, overview_of, sweep_of
 from .pages import markup, page_json, page_text, write_bounded_page, write_page_folder
 from .safe_runs import N_SHOWN, CheckedQuestion, CheckedRun, ReportRun, by_score, check_run
+from .trying import FIELD, packed_core
 
 _OVERVIEW = (
     "tabs",
@@ -47,10 +48,12 @@ _VIEWS = (
     *("differences", "comparison", "search", "palette"),
 )
 SCRIPTS = (
-    *("unpacking.js", "charts.js", "report/state.js", "address.js", "dialog.js"),
+    *("unpacking.js", "charts.js", "marks.js", "report/state.js", "address.js", "dialog.js"),
     *(f"report/{name}.js" for name in (*_OVERVIEW, *_VIEWS, "keys")),
     *("steps.js", "report/main.js"),
 )
+TRY_SCRIPTS = (*SCRIPTS[:-1], *FIELD, "report/try.js", SCRIPTS[-1])
+"""The scripts of a page that scores answers, too."""
 
 _PLOTS = (
     ("truthfulness", "fluency", "Fluency against truthfulness"),
@@ -76,15 +79,24 @@ def untracked(items: Iterable[T], total: int, what: str) -> Iterable[T]:
 
 
 def write_report(
-    entries: Sequence[ReportRun], suite: Suite, output: Path, *, track: Track[Any] = untracked, is_live: bool = False
+    entries: Sequence[ReportRun],
+    suite: Suite,
+    output: Path,
+    *,
+    track: Track[Any] = untracked,
+    is_live: bool = False,
+    can_try: bool = False,
 ) -> None:
     """Writes a page in one file of at most `pages.MAX_BYTES`, or a page of any size and its data into a directory.
 
-    The search of a page in a directory reads all answers of the runs whose trials are known.
+    The search of a page in a directory reads all answers of the runs whose trials are known. A page that `can_try`
+    scores other answers, too.
     """
-    page = _Page(entries, suite, track, is_live=is_live)
-    if not pages.is_one_file(output):
-        data = {"answers": page.answers(N_SHOWN), "trials": page.trials()}
+    is_one_file = pages.is_one_file(output)
+    tried = packed_core(suite, is_one_file=is_one_file) if can_try else ()
+    page = _Page(entries, suite, track, is_live=is_live, tried=tried)
+    if not is_one_file:
+        data = {"answers": page.answers(N_SHOWN), "trials": page.trials(), "try": [tried] if can_try else []}
         write_page_folder(output, data, lambda files: page.pieces(N_SHOWN, [], files))
         return
     samples = (sample for run in page.runs for question in run.questions.values() for sample in question.samples)
@@ -103,11 +115,13 @@ def write_report(
 class _Page:
     """A page before it is known how much of the answers fits into it."""
 
-    def __init__(self, entries: Sequence[ReportRun], suite: Suite, track: Track[Any], *, is_live: bool = False) -> None:
+    def __init__(
+        self, entries: Sequence[ReportRun], suite: Suite, track: Track[Any], *, is_live: bool, tried: Sequence[str]
+    ) -> None:
         if not entries:
             raise TrialsError("a report needs at least one run")
         self.runs = by_score(check_run(entry, suite) for entry in track(entries, len(entries), "runs"))
-        self._suite, self._is_live, self._track = suite, is_live, track
+        self._suite, self._is_live, self._track, self._tried = suite, is_live, track, tried
         self._overview = overview_of(self.runs, suite)
         self._by_question = [[run.questions.get(question.question_id) for run in self.runs] for question in suite]
         # Figures by run and question, without the figures of the overview.
@@ -141,7 +155,7 @@ class _Page:
         return page_text(
             "report.html.jinja",
             style="report/answers.css",
-            scripts=SCRIPTS,
+            scripts=TRY_SCRIPTS if self._tried else SCRIPTS,
             section="Runs",
             loads_scripts=bool(files),
             is_live=self._is_live,
@@ -158,6 +172,7 @@ class _Page:
             max_megabytes=pages.MAX_BYTES // 1_000_000,
             figures=markup(self._figures),
             answers=list(map(markup, answers)),
+            tried=markup("" if files else "\n".join(self._tried)),
         )
 
     def answers(self, n_shown: int, step: int = 1, *, every: int = 1) -> Iterator[list[str]]:

@@ -25,7 +25,7 @@ MAX_SCORES = 1_000_000
 
 NO_PARTS: dict[str, Any] = {
     "levels": (),
-    **dict.fromkeys(("fluent", "unhelpful", "n_shown", "is_cut", "is_every_second", "max_megabytes"), 0),
+    **dict.fromkeys(("fluent", "unhelpful", "n_shown", "is_cut", "is_every_second", "max_megabytes", "tried"), 0),
 }
 """The values of the template that only n-gram scores have."""
 

@@ -43,9 +43,10 @@ from ..tables.formats import column_names
 from .checklists_page import CHECKLISTS_SCRIPTS, write_checklists
 from .findings import finding_page
 from .pages import EMPTY_NAVIGATION, LOOKS, MAX_BYTES, PAGE, beginning, page_head, page_text, publishing, write_page
-from .run_page import SCRIPTS, Track, untracked, with_intervals, write_report
+from .run_page import SCRIPTS, TRY_SCRIPTS, Track, untracked, with_intervals, write_report
 from .safe_runs import ReportRun, read_run
 from .score_page import LEFT_OUT, write_score_report
+from .trying import MODULE
 
 SECTIONS = ("Runs", "Scores", "Checklists", "Discernment", "Experiments", "Suites", "Annotation")
 """The sections of a site; the pages of each are in a directory of its name in lower case."""
@@ -83,6 +84,7 @@ class Site:
     read_scores: Callable[[Sequence[str]], ItemScores]  # reads a table of scores
     metric: str | None = None  # metric that ranks the models of tables
     is_live: bool = False
+    can_try: bool = False  # whether the pages of runs score other answers, too
     problems: set[str] = field(default_factory=set, init=False)
     _read: dict[Path, tuple[_Stamp, tuple[ReportRun, Suite] | None]] = field(default_factory=dict, init=False)
     _seen: dict[Path, _Stamp] = field(default_factory=dict, init=False)
@@ -183,7 +185,9 @@ class Site:
             with self._leaving_out():
                 folder = work / "runs"
                 output = _unused(folder, suite.title) if folder.exists() else folder
-                write_report(with_intervals(runs, suite), suite, output, track=track, is_live=self.is_live)
+                write_report(
+                    with_intervals(runs, suite), suite, output, track=track, is_live=self.is_live, can_try=self.can_try
+                )
                 yield output if output != folder else folder / PAGE, [path for path, _ in runs]
 
     def _read_again(self, path: Path, stamp: _Stamp) -> tuple[_Stamp, tuple[ReportRun, Suite] | None]:
@@ -229,7 +233,8 @@ class Site:
 
     def _finished(self, sources: _Sources, work: Path, track: Track[Any]) -> _Pages:
         of_one_metric = [script for script in SCRIPTS if script not in LEFT_OUT]
-        reports = [("report/answers.css", scripts) for scripts in (SCRIPTS, of_one_metric, CHECKLISTS_SCRIPTS)]
+        looks = SCRIPTS, of_one_metric, CHECKLISTS_SCRIPTS, *([TRY_SCRIPTS] if MODULE.is_file() else [])
+        reports = [("report/answers.css", scripts) for scripts in looks]
         beginnings = tuple(beginning(*look) for look in (*LOOKS.values(), *reports))
         others = defaultdict[str, list[str]](list)
         written = {path.name for path in work.iterdir()}

@@ -29,6 +29,9 @@ LEVELS = (
 )
 """The meaning of each level: the share of reference answers that hold the 3-grams over a character."""
 
+BOUNDS = (0.005, 0.02, 0.05, 0.10, 0.25)
+"""The shares between the levels; the last two belong to the level below them."""
+
 _TAGS = {"0": "s", "4": "b", "5": "b"}
 """The element of each tint level that has one: rare characters are struck through, common ones bold."""
 
@@ -139,8 +142,8 @@ def _tints(question: Question, sets: Sequence[Frequencies], answers: Sequence[st
     for counts in sets:
         frequency += counts.cover_of(keys, starts, len(points))
     frequency /= len(sets)
-    levels = np.searchsorted([0.005, 0.02, 0.05], frequency, side="right")
-    levels += np.searchsorted([0.10, 0.25], frequency, side="left")
+    levels = np.searchsorted(BOUNDS[:3], frequency, side="right")
+    levels += np.searchsorted(BOUNDS[3:], frequency, side="left")
     digits = (levels + ord("0")).astype(np.uint8).tobytes().decode("ascii")
     ends = accumulate(map(len, units))
     unit_digits = [digits[end - len(unit) : end] for unit, end in zip(units, ends, strict=True)]

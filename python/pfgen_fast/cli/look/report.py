@@ -65,6 +65,7 @@ class Report:
     )
     metric: options.MetricOfTable = None
     tables: options.ItemScoreOptions
+    can_try: bool = Option(False, "Let the page of runs score other answers, too; --serve does so by itself.", "--try")
     quiet: Quiet = False
 
     def __call__(self) -> None:
@@ -126,7 +127,8 @@ class Report:
             for path, run in track(runs, len(runs), "runs", quiet=self.quiet):
                 write_readme(run, suite, path.with_name("README.md"))
         else:
-            write_report(with_intervals(runs, suite), suite, output, track=partial(track, quiet=self.quiet))
+            tracked = partial(track, quiet=self.quiet)
+            write_report(with_intervals(runs, suite), suite, output, track=tracked, can_try=self.can_try)
         self._print_written(counted(len(runs), "run"), output or "a README.md next to each")
         if not self.quiet:
             print_origin(suite)
@@ -150,6 +152,7 @@ class Report:
 
     def _site(self, folder: Path, *, is_live: bool = False) -> Site:
         from ...report.site import Site
+        from ...report.trying import MODULE
         from ...runs.checkout import suite_of
 
         suite = given_suite(self.suite)
@@ -161,6 +164,7 @@ class Report:
             read_scores=lambda paths: self.tables.read(paths, quiet=self.quiet),
             metric=self.metric,
             is_live=is_live,
+            can_try=self.can_try or (is_live and MODULE.is_file()),
         )
 
     def _serve(self) -> None:

@@ -1,4 +1,4 @@
-// Saves what a page shows: tables as CSV, drawings as PNG and SVG. page.js comes first.
+// Saves what a page shows: tables as CSV, drawings as PNG and SVG. page.js and csv.js come first.
 //
 // Each figure or other element with a drawing and each table without its own file (`data-file`), except those of an answer, gets buttons
 // by itself, also if it is added later. A page calls `offerSaving` only for another name or place of the buttons. The cells of the class `tick`,
@@ -95,24 +95,7 @@ function shownCells(table) {
     .map((cells) => cells.flatMap((cell) => [cell.dataset.saved ?? oneLine(cell.innerText || cell.textContent), ...Array(cell.colSpan - 1).fill("")]));
 }
 
-const FORMULA = /^\s*[=+\-@＝＋－＠]/;
-const NUMBER = /^[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?$/i;
 const GROUPED = /^[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$/;
-
-/** A value as a cell; the rule of `base.untrusted_text.csv_value`, for texts that are harmless already. */
-function csvValue(value) {
-  if (value === null || value === undefined) return "";
-  if (typeof value !== "string") return String(value);
-  const text = value.replaceAll("\n", "\\n").replaceAll("\t", "\\t");
-  return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
-}
-
-function csvLine(values) {
-  return values.map((value) => {
-    const cell = csvValue(value);
-    return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
-  }).join(",");
-}
 
 function csvOf(rows) {
   const plain = (text) => text === "–" ? "" : GROUPED.test(text) ? text.replaceAll(",", "") : text;

@@ -5,16 +5,16 @@ function turn() {
   return new Promise((next) => setTimeout(next));
 }
 
-/** The JSON of a line. */
-async function unpackedText(line) {
+/** The content of a line. */
+function unpacked(line) {
   const text = atob(line);
   const bytes = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
 async function unpackedLine(line) {
-  return JSON.parse(await unpackedText(line));
+  return unpacked(line).json();
 }
 
 /** A function from a number to a promise, which keeps its last `n` promises, but none that failed. */

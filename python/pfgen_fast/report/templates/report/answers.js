@@ -58,13 +58,7 @@ function tintLevels(points, { rows, counts, sizes }) {
     });
     cover.forEach((share, at) => { total[at] += share; });
   });
-  return Array.from(total, (sum) => tintLevel(sum / sizes.length));
-}
-
-function tintLevel(share) {
-  if (share > 0.25) return 5;
-  if (share > 0.1) return 4;
-  return [0.005, 0.02, 0.05].filter((low) => share >= low).length;
+  return Array.from(total, (sum) => tintLevel(sum / sizes.length, overview.bounds));
 }
 
 /** The code points of a text that are shown, with the tint of each and whether it is part of a keyword. */
@@ -79,31 +73,6 @@ function shownPoints({ text, tints, spans }, { patterns, lookAhead, table }) {
     }
   }
   return { points, levels: tints === null ? tintLevels(all, table) : [...tints], marked };
-}
-
-/** One span for each sequence of characters with the same tint, within one mark for each keyword. */
-function tintedNodes({ points, levels, marked }, begin, end) {
-  const nodes = [];
-  for (let from = begin; from < end;) {
-    let to = from + 1;
-    while (to < end && marked[to] === marked[from]) to++;
-    const spans = tintedSpans(points, levels, from, to);
-    nodes.push(...(marked[from] ? [make("mark", { title: "keyword" }, ...spans)] : spans));
-    from = to;
-  }
-  return nodes;
-}
-
-function tintedSpans(points, levels, begin, end) {
-  const spans = [];
-  for (let from = begin; from < end;) {
-    let to = from + 1;
-    while (to < end && levels[to] === levels[from]) to++;
-    const text = points.slice(from, to).join("").replaceAll("\n", "↵\n");
-    spans.push(make("span", { className: `t${levels[from]}` }, text));
-    from = to;
-  }
-  return spans;
 }
 
 // ---- Elements

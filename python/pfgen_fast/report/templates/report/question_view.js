@@ -34,6 +34,7 @@ function questionContent(question, answers) {
   else list.append(noAnswers());
   return [
     difficulty(question),
+    ...views.question.more ? [views.question.more(question)] : [],
     ...aboutAnswers(answers),
     make("div", { className: "beside" },
       make("section", { ariaLabel: `Answers of the ${WORDS.runs}` },
