@@ -29,7 +29,8 @@ FUZZ_SEED ?= 0
 WASM := $(filter-out %/arrow_column.cpp, $(wildcard $(addprefix cpp/, $(addsuffix /*.cpp, \
   src/formulas src/index src/references src/scoring src/text wasm)))) \
   $(addprefix cpp/src/counting/, ngram_classes.cpp sorted_windows.cpp symbols.cpp)
-ZIG := $(BIN)/python -m ziglang c++ -w -target wasm32-wasi -mexec-model=reactor
+ZIG := $(BIN)/python -m ziglang c++ -w -target wasm32-wasi -O3 -std=c++20 -msimd128 -ffp-contract=off -fno-sanitize=all \
+  -Icpp/include -Icpp/src
 IN_PACKAGE := python/pfgen_fast/data/wasm
 CPP := $(shell find cpp -name '*.[ch]pp')
 
@@ -91,10 +92,10 @@ docs: $(VENV)/with-docs ## build the documentation site into build/site; a broke
 
 wasm: $(IN_PACKAGE)/pfgen.wasm ## compile the core to WebAssembly, for js/, the site and reports
 
-wasm-test: js/pfgen.wasm ## test the JavaScript package in Node, against scores that Python records
+wasm-test: js/pfgen.wasm build/wasm/simd_test.wasm ## test the JavaScript package in Node, against scores that Python records
 	@command -v node >/dev/null || { echo "no node: install Node 18 or newer"; exit 1; }
 	$(BIN)/python tools/wasm_records.py build/wasm/records
-	node --test js/test/
+	node --test js/test/*.test.js
 
 lint: $(VENV)/with-linters ## check style, types, and the imports between packages
 	$(BIN)/ruff check .
@@ -190,11 +191,14 @@ $(VENV)/with-wasm: $(VENV)/installed
 # Exceptions are compiled, but nothing is unwound: see cpp/wasm/module.cpp.
 build/wasm/%.o: cpp/%.cpp $(filter %.hpp, $(CPP)) | $(VENV)/with-wasm
 	@mkdir -p $(@D)
-	$(ZIG) -c -O3 -std=c++20 -fexceptions -ffunction-sections -msimd128 -ffp-contract=off -fno-sanitize=all \
-	  -Icpp/include -Icpp/src $< -o $@
+	$(ZIG) -c -fexceptions -ffunction-sections $< -o $@
 
 js/pfgen.wasm: $(WASM:cpp/%.cpp=build/wasm/%.o)
-	$(ZIG) $^ -Wl,--gc-sections -Wl,--strip-all -o $@
+	$(ZIG) -mexec-model=reactor $^ -Wl,--gc-sections -Wl,--strip-all -o $@
+
+build/wasm/simd_test.wasm: cpp/tests/system/simd_test.cpp cpp/tests/makers/main.cpp cpp/src/system/simd.hpp | $(VENV)/with-wasm
+	@mkdir -p $(@D)
+	$(ZIG) -fno-exceptions -Icpp/tests $(filter %.cpp, $^) -o $@
 
 # Pages load it as a classic script, because a page on disk cannot load modules.
 $(IN_PACKAGE)/pfgen.wasm: js/pfgen.wasm js/pfgen.js js/patterns.js

@@ -22,10 +22,13 @@ export class PfgenError extends Error {
 
 /** One instance of the module, until an error ends it. */
 class Instance {
+  place = "the compiled suite"; // what an error is in
+
   constructor(module, search) {
     const imports = {
       fail: (at, n) => {
-        throw new PfgenError(new TextDecoder().decode(this.bytes.subarray(at, at + n)));
+        const message = new TextDecoder().decode(this.bytes.subarray(at, at + n));
+        throw new PfgenError(`${this.place}${message === "its checksum differs" ? " is damaged" : ""}: ${message}`);
       },
       search: (...searched) => search(this, ...searched),
     };
@@ -165,11 +168,7 @@ class Scorer {
   open() {
     const instance = new Instance(this.#module, (...searched) => this.#search(...searched));
     const { core } = instance;
-    try {
-      core.open(instance.copy(this.#file), this.#file.length);
-    } catch (error) {
-      throw error instanceof PfgenError ? new PfgenError(`the compiled suite: ${error.message}`) : error;
-    }
+    core.open(instance.copy(this.#file), this.#file.length);
     if (this.#questions.length === 0) this.#read(instance);
     for (const question of this.#questions) {
       const at = instance.copy(described(question, this.setNames));
@@ -237,7 +236,7 @@ class Scorer {
     const ids = this.questions.map(({ id }) => id);
     const span = ids.length <= 3 ? ids : [...ids.slice(0, 2), "...", ids.at(-1)];
     const shown = String(question).length <= 80 ? String(question) : `${String(question).slice(0, 77)}...`;
-    throw new PfgenError(`unknown question '${shown}'; it has ${span.map((id) => (id === "..." ? id : `'${id}'`)).join(", ")}`);
+    throw new PfgenError(`unknown question '${shown}' in the compiled suite; it has ${span.join(", ")}`);
   }
 
   /** The scores of one answer, or of each of a list. */
@@ -246,7 +245,7 @@ class Scorer {
     const all = Array.isArray(answers) ? answers : [answers];
     const scores = [];
     for (let first = 0; first < all.length; first += MOST_AT_A_TIME) {
-      const some = all.slice(first, first + MOST_AT_A_TIME).map((answer, i) => checkedText(answer, `answer ${first + i}`));
+      const some = all.slice(first, first + MOST_AT_A_TIME).map((answer, i) => checkedText(answer, Array.isArray(answers) ? `answers[${first + i}]` : "answer"));
       scores.push(...guarded(this, (instance) => this.#scoreSome(instance, number, some)));
     }
     return Array.isArray(answers) ? scores : scores[0];
@@ -271,6 +270,7 @@ class Scorer {
     const counts = instance.copy(lengths);
     const out = instance.allocate(nColumns * answers.length * 8);
     this.#searched = { answers, isWide };
+    instance.place = `the compiled suite: the section of question ${number + 1}`;
     core.score(number, units, counts, answers.length, Number(isWide), out, this.setNames.length);
     const values = instance.floats(out, nColumns * answers.length);
     const n = answers.length;
@@ -337,8 +337,8 @@ export async function load(source) {
   const compare = (metric, answer, references) =>
     guarded(metrics, (instance) => {
       const list = typeof references === "string" ? [references] : references;
-      if (list.length === 0) throw new PfgenError("expected at least one reference");
-      const texts = [answer, ...list].map((text, i) => codePoints(checkedText(text, i ? `reference ${i - 1}` : "the answer")));
+      if (list.length === 0) throw new PfgenError("references: expected at least one reference");
+      const texts = [answer, ...list].map((text, i) => codePoints(checkedText(text, i ? `references[${i - 1}]` : "answer")));
       const units = instance.allocate(4 * texts.reduce((sum, text) => sum + text.length, 0));
       let at = units;
       for (const text of texts) {

@@ -1,4 +1,5 @@
-"""Records the scores of `mini` and of generated answers, for the tests of the WebAssembly module (make wasm-test)."""
+"""Records what the tests of the WebAssembly module expect: scores of `mini` and of generated answers, the speed of one
+thread, and the messages about damaged files."""
 
 from __future__ import annotations
 
@@ -6,13 +7,17 @@ import argparse
 import json
 import random
 import struct
+import time
 from pathlib import Path
+from typing import Any
 
-from pfgen_fast import Scorer, Suite
+from pfgen_fast import PfgenError, Scorer, Suite
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.scoring.explanation import explain
 
 ODD = ("", "Ice floats.\n", "x\ud800y", "\U0001f600" * 300, "𠮷野家 100", "１００％, 9 percent, water", "3.14 + 3. 14")
+
+LONG = "水に浮く。", 1_000_000  # a text, and how often it is repeated
 
 
 def answers(suite: Suite, n: int, seed: int) -> list[tuple[str, str]]:
@@ -35,6 +40,37 @@ def bits(values: list[float]) -> list[str]:
     return [str(number) for number in struct.unpack(f"<{len(values)}Q", struct.pack(f"<{len(values)}d", *values))]
 
 
+def answers_per_second(scorer: Scorer, pairs: list[tuple[str, str]]) -> float:
+    """The speed with which a scorer scores the answers of one question after another."""
+    lists: dict[str, list[str]] = {}
+    for question, answer in pairs:
+        lists.setdefault(question, []).append(answer)
+    seconds = []
+    for _ in range(9):
+        begin = time.perf_counter()
+        for question, texts in lists.items():
+            scorer.score(question, texts)
+        seconds.append(time.perf_counter() - begin)
+    return len(pairs) / min(seconds)
+
+
+def refusals(content: bytes) -> list[dict[str, int | str]]:
+    """The messages about a compiled suite that is cut, or of which one bit is flipped."""
+    rows: list[dict[str, int | str]] = []
+    flips = [("flip", at) for at in (0, 8, 12, 20, 60, -5000)]
+    for change, place in [("cut", 0), ("cut", 30), ("cut", 5000), *flips]:
+        damaged = bytearray(content[:place] if change == "cut" else content)
+        if change == "flip":
+            damaged[place] ^= 1
+        try:
+            scorer = Scorer.from_bytes(bytes(damaged))
+            scorer.score([question.question_id for question in scorer.suite], ["x"] * len(scorer.suite))
+            raise SystemExit(f"no message: {change} at byte {place}")
+        except PfgenError as error:
+            rows.append({"change": change, "at": place, "message": str(error)})
+    return rows
+
+
 def main() -> None:
     """Writes a compiled suite and its records for each profile."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -49,11 +85,11 @@ def main() -> None:
     if options.suite == "mini":
         pairs += [(q.question_id, text) for q in suite for texts in q.answers.values() for text in texts]
     for profile in ("leaderboard", "normalised", "paper"):
-        scorer, oracle = Scorer(suite, profile=profile), Oracle(suite, profile=profile)
+        scorer, oracle = Scorer(suite, profile=profile, threads=1), Oracle(suite, profile=profile)
         table = scorer.score([question for question, _ in pairs], [answer for _, answer in pairs])
         rows = []
         for row, (question, answer) in enumerate(pairs):
-            record = {"question": question, "answer": answer}
+            record: dict[str, Any] = {"question": question, "answer": answer}
             record["scores"] = bits([float(table[name][row]) for name in table.columns[1:]])
             details = table.details(row)
             if row < options.oracle and oracle.score_one(question, answer) != details:
@@ -64,9 +100,17 @@ def main() -> None:
                 record["cover"] = explained.cover
                 record["unmet"] = [rule.name for rule in explained.keywords if rule.name in rules]
             rows.append(record)
+        long = scorer.score([pairs[0][0]], [LONG[0] * LONG[1]])
+        scores = bits([float(long[name][0]) for name in long.columns[1:]])
+        rows.append({"question": pairs[0][0], "answer": LONG[0], "times": LONG[1], "scores": scores})
         name = f"{suite.name}-{profile}"
-        (options.output / f"{name}.pfgen").write_bytes(scorer.to_bytes())
-        records = {"suite": f"{name}.pfgen", "answers": rows}
+        (options.output / f"{name}.pfgen").write_bytes(content := scorer.to_bytes())
+        records = {
+            "suite": f"{name}.pfgen",
+            "answers": rows,
+            "answers_per_second": answers_per_second(scorer, pairs),
+            "refusals": refusals(content),
+        }
         (options.output / f"{name}.json").write_text(json.dumps(records), encoding="utf-8")
 
 

@@ -1,34 +1,21 @@
-// Equality with Python: the records are written by tools/wasm_records.py.
+// Equality with Python, and speed.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "../pfgen.js";
+import { byQuestion, differences, keystroke } from "./records.js";
 
 const RECORDS = process.env.PFGEN_RECORDS ?? new URL("../../build/wasm/records/", import.meta.url).pathname;
 const { Scorer } = await load();
-const columns = ["fluency", "truthfulness", "helpfulness", "average"];
-
-function flat(scores, names) {
-  const ofSets = (values) => names.map((name) => values[name] ?? NaN);
-  return [...columns.map((name) => scores[name]), ...ofSets(scores.fluencyBySet), ...ofSets(scores.truthfulnessBySet)];
-}
-
-function bits(numbers) {
-  return [...new BigUint64Array(Float64Array.from(numbers).buffer)].map(String);
-}
 
 for (const name of readdirSync(RECORDS).filter((file) => file.endsWith(".json"))) {
-  const { suite, answers } = JSON.parse(readFileSync(`${RECORDS}/${name}`, "utf8"));
-  const scorer = Scorer.fromBytes(new Uint8Array(readFileSync(`${RECORDS}/${suite}`)));
+  const records = JSON.parse(readFileSync(`${RECORDS}/${name}`, "utf8"));
+  const { answers } = records;
+  const bytes = new Uint8Array(readFileSync(`${RECORDS}/${records.suite}`));
+  const scorer = Scorer.fromBytes(bytes);
 
   test(`${name}: ${answers.length} scores equal Python's, bit for bit, alone and in lists`, () => {
-    for (const { question, answer, scores } of answers) {
-      assert.deepEqual(bits(flat(scorer.score(question, answer), scorer.setNames)), scores, `${question}: ${answer}`);
-    }
-    for (const [question, some] of grouped(answers)) {
-      const scores = scorer.score(question, some.map((row) => row.answer));
-      assert.deepEqual(scores.map((row) => bits(flat(row, scorer.setNames))), some.map((row) => row.scores));
-    }
+    assert.deepEqual(differences(scorer, answers), []);
   });
 
   test(`${name}: marks and keyword rules equal Python's`, () => {
@@ -40,10 +27,36 @@ for (const name of readdirSync(RECORDS).filter((file) => file.endsWith(".json"))
       assert.deepEqual(explained.rules.filter((rule) => !rule.isMet).map((rule) => rule.name), unmet);
     }
   });
-}
 
-function grouped(answers) {
-  const groups = new Map();
-  for (const row of answers) groups.set(row.question, [...(groups.get(row.question) ?? []), row]);
-  return groups;
+  test(`${name}: messages about damaged files are Python's, and other questions are still scored`, () => {
+    for (const { change, at, message } of records.refusals) {
+      const damaged = change === "cut" ? bytes.slice(0, at) : bytes.slice();
+      if (change === "flip") damaged[at < 0 ? damaged.length + at : at] ^= 1;
+      const use = () => {
+        const some = Scorer.fromBytes(damaged);
+        for (const { id } of some.questions) {
+          const scores = some.score(id, "It floats.");
+          assert.deepEqual(scores, scorer.score(id, "It floats."));
+        }
+      };
+      assert.throws(use, { name: "PfgenError", message });
+    }
+  });
+
+  test(`${name}: lists have at least a third of the native speed, explanations take less than 5 ms`, (context) => {
+    const short = answers.filter((row) => row.times === undefined);
+    const lists = [...byQuestion(short)].map(([question, rows]) => [question, rows.map((row) => row.answer)]);
+    let perSecond = 0;
+    for (let pass = 0; pass < 9; ++pass) {
+      const begin = performance.now();
+      for (const [question, texts] of lists) scorer.score(question, texts);
+      perSecond = Math.max(perSecond, (1000 * short.length) / (performance.now() - begin));
+    }
+    const ms = keystroke(scorer, short);
+    const rounded = (number) => Number(number.toPrecision(3)).toLocaleString("en");
+    context.diagnostic(
+      `${name}: ${rounded(perSecond)} answers/s, ${rounded(records.answers_per_second)} natively; ${rounded(ms)} ms to explain one`,
+    );
+    assert.ok(perSecond >= records.answers_per_second / 3 && ms < 5);
+  });
 }
