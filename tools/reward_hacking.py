@@ -66,10 +66,6 @@ def search_table(rows: Sequence[Figures]) -> Iterator[str]:
     for row in listed:
         reward = f"{row['before']['reward']:.2f}&nbsp;→&nbsp;{row['after']['reward']:.2f}"
         yield f"| {row['name']} | {reward} | {' | '.join(_cells(row['after'], columns))} |"
-    yield f"\n{LAST}:\n"
-    for row in listed:
-        if row["name"].startswith("score") and "normalised" not in row["name"]:
-            yield answer(row["name"], row["answer"])
 
 
 def _cells(row: Figures, columns: Sequence[tuple[str, str, int]]) -> list[str]:

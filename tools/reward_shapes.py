@@ -35,6 +35,7 @@ REWARDS: tuple[tuple[str, str, ShapeLike], ...] = (
 )
 
 SHOWN = ("score", "recommended")
+LEFT_OUT = {"loop/200", "sentence_repeat/200", "truncate/100", "truncate/400"}
 
 # The damage, what it is in words, and whether a reader would mind it.
 ROWS = (
@@ -103,6 +104,8 @@ def table(rows: dict[tuple[str, str, str], Row]) -> Iterator[str]:
     whole = [float(rows["gpt-4o", reward, "loop/1000"]["mean_original"]) for reward in SHOWN]
     yield f"| none: the mean reward | {' | '.join(f'{mean:.3f}' for mean in whole)} |"
     for damage, words, harmful in ROWS:
+        if damage in LEFT_OUT:
+            continue
         cells = [_cell(rows["gpt-4o", reward, damage]) for reward in SHOWN]
         yield f"| {words if harmful else f'*{words}*'} | {' | '.join(cells)} |"
 
