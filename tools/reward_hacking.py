@@ -73,8 +73,8 @@ def _cells(row: Figures, columns: Sequence[tuple[str, str, int]]) -> list[str]:
 
 
 def answer(name: str, text: str) -> str:
-    """An entry of a list with an answer, whose white space becomes single spaces."""
-    entry = f"* {name}: `{' '.join(text.split())}`"
+    """An entry of a list with the beginning of an answer, whose white space becomes single spaces."""
+    entry = f"* {name}: `{textwrap.shorten(text, 160, placeholder=' …')}`"
     return "\n".join(textwrap.wrap(entry, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
 
 
