@@ -39,6 +39,8 @@ export interface Explanation {
   /** For each code point, the share of reference answers that hold the most common 3-gram over it; null if not read. */
   cover: (number | null)[];
   rules: KeywordRule[];
+  /** Where keyword patterns match in the first 10,000 characters: begin and end in code points. */
+  matches: [number, number][];
   /** The length of the part that helpfulness is taken of, in units. */
   truncation: number;
 }

@@ -12,6 +12,7 @@ const UNKNOWN_WORD = 0x3fffe;
 const MARKS = [..."^$、。・「」『』（）【】［］〈〉《》"]; // which truthfulness skips
 const NOT_FOUND = 0xffffffff;
 const MOST_AT_A_TIME = 1000;
+const MOST_SEARCHED = 10_000; // characters in which matches are shown
 const SURROGATE = /[\ud800-\udfff]/;
 const REGEX_SYNTAX = /[\\.^$*+?{}[\]|()]/;
 
@@ -115,6 +116,17 @@ function patternsOf(rules) {
 
 function nameOf(rule) {
   return rule.name ?? rule.t ?? null;
+}
+
+/** Where the patterns of rules match near the beginning of an answer, in code points; without those of Python only. */
+function matchesOf(rules, answer) {
+  const read = answer.slice(0, MOST_SEARCHED);
+  const isWide = /[\ud800-\udfff]/.test(read);
+  const place = (index) => (isWide ? codePoints(read.slice(0, index)).length : index);
+  const patterns = new Set([...depthFirst(rules)].flatMap(({ t }) => (t ? [t] : [])));
+  return [...patterns].map(translated).flatMap((pattern) =>
+    pattern ? [...read.matchAll(new RegExp(pattern, "gu"))].map(({ index, 0: match }) => [place(index), place(index + match.length)]) : [],
+  );
 }
 
 /** A question as the core takes it: a list of numbers. */
@@ -315,7 +327,7 @@ class Scorer {
         importance: rule.importance,
         isMet: patternsOf([rule]).every(translated) ? positions[2 * i] === 1 : null,
       }));
-      return { scores, cover, rules, truncation };
+      return { scores, cover, rules, matches: matchesOf(keywords, answer), truncation };
     });
   }
 

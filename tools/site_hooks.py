@@ -14,11 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File
-from pfgen_fast import Scorer
-from pfgen_fast.report.answers import packed
-from pfgen_fast.report.pages import page_json
-from pfgen_fast.report.trying import FIELD, head_of
-from pfgen_fast.runs.result_tables import published
+from try_page import try_files
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -28,9 +24,6 @@ AS_IT_IS = {".json", ".png", ".svg", ".html"}
 LANGUAGES = {".py": "python", ".toml": "toml", ".sh": "sh", ".jsonl": "json", ".hpp": "cpp", ".cpp": "cpp"}
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#\s])")
 DECLARATION = re.compile(r"`([^`]*<!\[[^`]*)`")
-TEMPLATES = ROOT / "python" / "pfgen_fast" / "report" / "templates"
-MODULE = ROOT / "python" / "pfgen_fast" / "data" / "wasm" / "pfgen.wasm"
-TRY = ("page.js", "unpacking.js", "csv.js", "marks.js", *FIELD, "try/tables.js", "try/page.js")
 HIDDEN = "---\nsearch:\n  exclude: true\n---\n"
 
 
@@ -56,31 +49,9 @@ def on_files(files: Any, *, config: Any) -> Any:
         files.append(File.generated(config, uri, content=text))
         if path.suffix == ".md" or path.is_dir():
             waiting += _outside(path, text)
-    for name, content in _tried().items():
+    for name, content in try_files().items():
         files.append(File.generated(config, f"try/{name}", content=content))
     return files
-
-
-def _tried() -> dict[str, str]:
-    """The files of the page where anyone can try it, by name."""
-
-    def joined(*names: str) -> str:
-        return "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in names)
-
-    style = joined("marks.css", "try/try.css")
-    if not MODULE.is_file():
-        return {"try.css": style, "try.js": joined(*(name for name in TRY if name != FIELD[0]))}
-    scorer, runs = Scorer("mini"), published()
-    means = {
-        question: sorted(round(1e6 * run.by_question[question]) for run in runs) for question in runs[0].by_question
-    }
-    data = {
-        "mini": [head_of(scorer), scorer.to_bytes()],
-        "module": [MODULE.read_bytes()],
-        "published": [{"hash": runs[0].result.metadata_hash, "n": len(runs), "questions": means}],
-    }
-    scripts = {f"{name}.js": f"register({page_json(list(map(packed, lines)))});\n" for name, lines in data.items()}
-    return {"try.css": style, "try.js": joined(*TRY), **scripts}
 
 
 def on_post_build(*, config: Any) -> None:

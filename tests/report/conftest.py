@@ -41,7 +41,7 @@ class Tab:
         axe = browser_module("axe_playwright_python.sync_playwright").Axe()
         return [
             f"{fault['id']}: {node['html'][:200]}"
-            for fault in axe.run(self.page).response["violations"]
+            for fault in axe.run(self.page, options={"preload": False}).response["violations"]
             for node in fault["nodes"]
         ]
 

@@ -19,7 +19,7 @@ views.question.more = (question) => {
     const standing = (_, score) => `${aboveReferences(scores, score, sayInReport)} ${standingOnPage(question, score)}`;
     const field = answerField({ core, say: sayInReport, standing });
     field.ask(id, "");
-    return [field, make("section", {}, make("h4", {}, sayInReport("reference")), markedAnswer(reference, core.scorer.explain(id, reference), core.head, sayInReport, sayInReport("reference")))];
+    return [field, make("section", {}, make("h3", {}, sayInReport("reference")), markedAnswer(reference, core.scorer.explain(id, reference), core.head, sayInReport, sayInReport("reference")))];
   });
   return element;
 };

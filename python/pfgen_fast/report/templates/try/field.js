@@ -16,7 +16,7 @@ async function openedCore(lines) {
 function markedAnswer(text, explanation, head, say, label) {
   const all = [...text.slice(0, 2 * N_MARKED)].slice(0, N_MARKED);
   const marked = new Uint8Array(all.length);
-  for (const [begin, end] of explanation.spans ?? []) marked.fill(1, begin, end);
+  for (const [begin, end] of explanation.matches) marked.fill(1, begin, end);
   const levels = all.map((_, at) => tintLevel(explanation.cover[at] ?? 0, head.bounds));
   const element = make("div", { className: "answer", role: "group", ariaLabel: label, tabIndex: 0 });
   const hidden = explanation.cover.length - all.length;

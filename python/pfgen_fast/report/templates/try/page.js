@@ -70,7 +70,7 @@ function tryElements(core) {
     const own = core.head.questions?.[question.id];
     const take = make("button", { type: "button" }, say("take"));
     take.addEventListener("click", () => field.ask(question.id, own[0]));
-    reference.replaceChildren(make("h3", {}, say("reference")), ...own
+    reference.replaceChildren(make("h2", {}, say("reference")), ...own
       ? [markedAnswer(own[0], core.scorer.explain(question.id, own[0]), core.head, say, say("reference")), take]
       : [make("p", { className: "quiet" }, say("without"))]);
     field.ask(question.id, text);
@@ -138,7 +138,7 @@ function tryElements(core) {
       ...means.map((mean, column) => make("td", {}, figure(mean, column ? 3 : 4))), make("td", {}, counted(n))));
     const save = make("button", { type: "button" }, say("save"));
     save.addEventListener("click", () => saveFile(`${name.replace(TABLE, "")}-scored.csv`, scoredCsv(table), "text/csv"));
-    ranking.replaceChildren(make("h3", {}, say("ranking", name)),
+    ranking.replaceChildren(make("h2", {}, say("ranking", name)),
       make("div", { className: "scroller", tabIndex: 0, role: "group", ariaLabel: say("ranking", name) },
         make("table", {}, make("thead", {}, make("tr", {}, ...heads.map((head) => make(head ? "th" : "td", head ? { scope: "col" } : {}, head)))), make("tbody", {}, ...rows))),
       save);

@@ -1,0 +1,253 @@
+"""The page where anyone can try it, and the same field in a report: figures as in Python, files, links, bad input."""
+
+import base64
+import csv
+import io
+import json
+import re
+
+import pytest
+from makers.documented import DOCS, ROOT, tool
+from makers.reported import reported_run
+from pfgen_fast import PfgenError, Scorer
+from pfgen_fast.report import trying, write_report
+from pfgen_fast.report.answers import packed
+from pfgen_fast.scoring.tinting import QuestionTints
+
+needs_module = pytest.mark.skipif(not trying.MODULE.is_file(), reason="no WebAssembly module: make wasm")
+
+ANSWER = "Ice floats because its open molecules are less dense; it has 9% more space 𠮷."
+DROP = """async ([name, content]) => {
+  const bytes = Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([bytes], name));
+  document.getElementById("try").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true }));
+}"""
+MARKS = """() => [...document.querySelectorAll(".result .answer span")].flatMap((span) =>
+  Array.from(span.textContent, () => span.className[1])).join("")"""
+ROWS = "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The page in both languages, as the site has it."""
+    folder = tmp_path_factory.mktemp("site")
+    for name, content in tool("try_page").try_files().items():
+        (folder / "try").mkdir(exist_ok=True)
+        (folder / "try" / name).write_text(content, encoding="utf-8")
+    for name, language in (("try", "en"), ("ja/try", "ja")):
+        element = re.search(r"<div id=.*", (DOCS / f"{name}.md").read_text(encoding="utf-8"))[0]
+        head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Try it</title>'
+        style = "<style>:root { color-scheme: light dark; font: 20px sans-serif; background: var(--ground); }</style>"
+        (folder / name).parent.mkdir(exist_ok=True)
+        page = f'<!doctype html><html lang="{language}">{head}{style}<main><h1>Try it</h1>{element}</main></html>'
+        (folder / f"{name}.html").write_text(page, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def opened(open_tab, site):
+
+    def open_page(name="try", fragment="", **options):
+        page = open_tab(site / f"{name}.html", fragment, **options).page
+        page.wait_for_selector("#try textarea")
+        return page
+
+    return open_page
+
+
+def drop(page, name, content):
+    page.evaluate(DROP, [name, base64.b64encode(content).decode("ascii")])
+
+
+def shown_score(page, text):
+    """The score that the page shows for an answer."""
+    page.evaluate(
+        """(text) => {
+          const field = document.querySelector("textarea");
+          field.value = text;
+          field.dispatchEvent(new Event("input"));
+        }""",
+        text,
+    )
+    page.wait_for_timeout(100)
+    return page.text_content(".scores b, .result [role=alert]", timeout=60_000)
+
+
+def problem(page):
+    page.wait_for_selector("#try > [role=alert]:not([hidden])")
+    return page.text_content("#try > [role=alert]")
+
+
+@pytest.mark.browser
+@needs_module
+@pytest.mark.parametrize(("name", "dark"), [("try", True), ("ja/try", False)])
+def test_an_answer_is_scored_and_marked_at_each_keystroke_as_in_python(open_tab, site, mini, name, dark):
+    size = {"width": 390, "height": 844}
+    tab = open_tab(site / f"{name}.html", viewport=size, color_scheme="dark" if dark else "light")
+    page, asked = tab.page, []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_selector("textarea")
+    scorer = Scorer(mini)
+    for key, typed in (("Q07", ANSWER), ("Q01", mini["Q01"].answers["A"][0])):
+        page.select_option("select", key)
+        page.type("textarea", typed)
+        page.wait_for_timeout(100)
+        scores = scorer.score(key, [typed])
+        assert page.text_content(".scores b") == f"{scores['average'][0]:.4f}"
+        parts = re.findall(r"\d\.\d{3}\b", page.text_content(".scores span"))
+        assert parts == [f"{scores[part][0]:.3f}" for part in ("fluency", "truthfulness", "helpfulness")]
+        assert page.evaluate(MARKS) == QuestionTints(mini[key]).levels([typed])[0]
+        references = [text for texts in mini[key].answers.values() for text in texts]
+        n_below = int((scorer.score(key, references).average.round(6) < round(scores.average[0], 6)).sum())
+        assert {str(n_below), str(len(references))} <= set(re.findall(r"\d+", page.text_content(".standing")))
+    page.select_option("select", "Q07")
+    shown_score(page, ANSWER)
+    framed = page.eval_on_selector_all(".result mark", "marks => marks.map(mark => mark.textContent)")
+    assert {"dense", "molecules"} <= set(framed)
+    shown_score(page, "")
+    assert ("Missing keywords" if name == "try" else "足りないキーワード") in page.text_content(".result .missing")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert tab.faults() == []
+    assert not [url for url in asked if not url.startswith((site.as_uri(), "blob:"))]
+
+
+@pytest.mark.browser
+@needs_module
+def test_earlier_answers_come_back_and_a_link_holds_question_and_answer(opened):
+    page = opened()
+    page.select_option("select", "Q07")
+    page.fill("textarea", "Ice floats on water.")
+    page.wait_for_selector(".result .answer")
+    page.wait_for_timeout(1000)
+    page.fill("textarea", "Ice is less dense & floats on water.")
+    page.wait_for_selector(".history li:nth-child(2)")
+    assert "after adding lower density" in page.text_content(".history li:nth-child(2)")
+    page.press("textarea", "Alt+ArrowUp")
+    assert page.input_value("textarea") == "Ice floats on water."
+    page.click(".history li:nth-child(2) button")
+    assert page.input_value("textarea") == "Ice is less dense & floats on water."
+    page.click("text=Copy link")
+    again = opened(fragment=page.evaluate("location.hash"))
+    assert (again.input_value("select"), again.input_value("textarea")) == ("Q07", page.input_value("textarea"))
+    unknown = opened(fragment="#question=Q99&answer=Ice")
+    assert "unknown question 'Q99'" in problem(unknown)
+    assert unknown.input_value("textarea") == "Ice"
+
+
+@pytest.mark.browser
+@needs_module
+def test_a_table_is_ranked_and_saved_as_in_python(opened, tmp_path):
+    path = ROOT / "examples" / "demo_answers.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    page = opened()
+    drop(page, path.name, path.read_bytes())
+    page.wait_for_selector("#try tbody tr")
+    shown = page.eval_on_selector_all("#try tbody tr", ROWS)
+    means = {}
+    for row in rows:
+        average = Scorer("mini").score_one(row["question"], row["answer"])["average"]
+        means.setdefault(row["model"], []).append(average)
+    ranked = sorted(means, key=lambda model: -sum(means[model]))
+    assert [(row[1], row[2], row[-1]) for row in shown] == [
+        (model, f"{sum(means[model]) / len(means[model]):.4f}", str(len(means[model]))) for model in ranked
+    ]
+    with page.expect_download() as saved:
+        page.click("text=Save all scores")
+    read = list(csv.DictReader(io.StringIO(saved.value.path().read_text(encoding="utf-8"), newline="")))
+    assert [float(row["average"]) for row in read] == Scorer("mini").score(
+        [row["question"] for row in rows], [row["answer"] for row in rows]
+    ).average.tolist()
+
+
+@pytest.mark.browser
+@needs_module
+def test_a_compiled_suite_of_the_visitor_replaces_mini(opened, mini, site):
+    own = mini.only(["Q08", "Q02"])
+    runs = {"hash": own.metadata_hash, "n": 4, "questions": {"Q08": [0, 10_000, 500_000, 900_000]}}
+    published = site / "try" / "published.js"
+    published.write_text(f'register(["{packed(runs)}"]);', encoding="utf-8")
+    page = opened()
+    drop(page, "own.pfgen", Scorer(own).to_bytes())
+    page.wait_for_function("document.querySelector('select').length === 2")
+    for key in ("Q02", "Q08"):
+        page.select_option("select", key)
+        average = Scorer(own).score_one(key, ANSWER)["average"]
+        assert shown_score(page, ANSWER) == f"{average:.4f}"
+        assert bool(page.query_selector(".standing")) is (key == "Q08")  # else nothing is known of others
+    assert 0.01 < average < 0.5
+    assert "of the 4 published runs, it would rank 3." in page.text_content(".standing")
+    assert "no texts of reference answers" in page.text_content(".reference")
+
+
+PARTS = Scorer("mini").to_bytes() if trying.MODULE.is_file() else b""
+BAD = {
+    "cut.pfgen": (PARTS[:-1000], "the compiled suite"),
+    "other.pfgen": (PARTS[:8] + b"\x63" + PARTS[9:], "the compiled suite"),
+    "empty.pfgen": (b"", "the compiled suite"),
+    "a.csv": (b"question;answer\nQ07;Ice\n", "a.csv, line 1: expected commas between the columns, not semicolons"),
+    "b.csv": (b"question,answer\nQ07,Ice\nQ99,x\n", "b.csv, line 3: unknown question 'Q99'"),
+    "c.csv": (b'question,answer\nQ07,"Ice\n', "c.csv, line 2: not CSV: unexpected end of data"),
+    "d.csv": (b"question,answer\nQ07\n", "d.csv, line 2: 1 fields; expected 2, as in the header"),
+    "e.csv": (b"question,text\nQ07,Ice\n", "e.csv: expected a column of answers, such as 'answer'; there are"),
+    "f.jsonl": (b'{"question": "Q07", "answer": 3}\n', "f.jsonl, line 1: 'answer': expected a string, not number"),
+    "g.jsonl": (b'{"question": "Q07"\n', "g.jsonl, line 1: not JSON"),
+    "h.csv": (b"question,answer\nQ07,\xff\n", "h.csv: not UTF-8"),
+    "i.csv": (b"", "i.csv: empty; expected a header with the names of the columns"),
+}
+
+
+@pytest.mark.browser
+@needs_module
+def test_bad_files_and_texts_get_a_sentence_and_the_page_goes_on(opened, mini):
+    page = opened()
+    page.select_option("select", "Q07")
+    scorer = Scorer(mini)
+    for name, (content, message) in BAD.items():
+        drop(page, name, content)
+        page.wait_for_function(
+            "(message) => document.querySelector('#try > [role=alert]').textContent.startsWith(message)", arg=message
+        )
+    for text in ("a\ud800b Ice floats", "Ice floats. " * 100_000):
+        assert shown_score(page, text) == f"{scorer.score_one('Q07', text)['average']:.4f}"
+    assert shown_score(page, ANSWER) == f"{scorer.score_one('Q07', ANSWER)['average']:.4f}"
+
+
+@pytest.mark.browser
+def test_a_site_without_the_module_says_how_to_build_it(opened, site, monkeypatch, tmp_path, open_tab):
+    page_files = tool("try_page")
+    monkeypatch.setattr(page_files, "MODULE", tmp_path / "none")
+    (tmp_path / "try").mkdir()
+    for name, content in page_files.try_files().items():
+        (tmp_path / "try" / name).write_text(content, encoding="utf-8")
+    (tmp_path / "try.html").write_bytes((site / "try.html").read_bytes())
+    assert "make wasm" in open_tab(tmp_path / "try.html").page.text_content("#try [role=status]")
+
+
+@pytest.mark.browser
+@needs_module
+def test_a_report_scores_another_answer(open_tab, mini, tmp_path):
+    runs = [reported_run(mini, f"org/{name}/1", score=score) for name, score in (("a", 0.8), ("b", 0.3))]
+    write_report(runs, mini, tmp_path / "report.html", can_try=True)
+    write_report(runs, mini, tmp_path / "folder", can_try=True)
+    average = Scorer(mini).score_one("Q07", ANSWER)["average"]
+    for path in (tmp_path / "report.html", tmp_path / "folder" / "index.html"):
+        tab = open_tab(path, "#/question=Q07")
+        tab.page.click("text=Score another answer here")
+        tab.page.wait_for_selector("dialog textarea")
+        assert shown_score(tab.page, ANSWER) == f"{average:.4f}"
+        assert "2 models of this page" in tab.page.text_content(".standing")
+        assert tab.faults() == []
+
+
+def test_a_report_names_the_command_for_a_missing_module_and_the_limit_of_one_file(mini, tmp_path, monkeypatch):
+    runs = [reported_run(mini, "org/a/1", score=0.8)]
+    monkeypatch.setattr(trying, "MODULE", tmp_path / "none")
+    trying.packed_core.cache_clear()
+    with pytest.raises(PfgenError, match="no WebAssembly module; 'make wasm' in its sources builds it"):
+        write_report(runs, mini, tmp_path / "report.html", can_try=True)
+    (tmp_path / "none").write_bytes(b"")
+    monkeypatch.setattr(trying, "MAX_INDEX", 1000)
+    with pytest.raises(PfgenError, match="write a directory with --try, or use --serve"):
+        write_report(runs, mini, tmp_path / "report.html", can_try=True)
+    trying.packed_core.cache_clear()

@@ -1,0 +1,40 @@
+"""The files of the page of the site where anyone can try it: its program, the WebAssembly module and its data.
+
+A page on disk loads scripts only, so the data are scripts, too. Without the module (make wasm), the program says so.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pfgen_fast import Scorer
+from pfgen_fast.report.answers import packed
+from pfgen_fast.report.pages import page_json
+from pfgen_fast.report.trying import FIELD, head_of
+from pfgen_fast.runs.result_tables import published
+
+PACKAGE = Path(__file__).resolve().parents[1] / "python" / "pfgen_fast"
+MODULE = PACKAGE / "data" / "wasm" / "pfgen.wasm"
+SCRIPTS = ("page.js", "unpacking.js", "csv.js", "marks.js", *FIELD, "try/tables.js", "try/page.js")
+
+
+def try_files() -> dict[str, str]:
+    """The files by name."""
+
+    def joined(*names: str) -> str:
+        return "".join((PACKAGE / "report" / "templates" / name).read_text(encoding="utf-8") for name in names)
+
+    style = joined("marks.css", "try/try.css")
+    if not MODULE.is_file():
+        return {"try.css": style, "try.js": joined(*(name for name in SCRIPTS if name != FIELD[0]))}
+    scorer, runs = Scorer("mini"), published()
+    means = {
+        question: sorted(round(1e6 * run.by_question[question]) for run in runs) for question in runs[0].by_question
+    }
+    data = {
+        "mini": [head_of(scorer), scorer.to_bytes()],
+        "module": [MODULE.read_bytes()],
+        "published": [{"hash": runs[0].result.metadata_hash, "n": len(runs), "questions": means}],
+    }
+    scripts = {f"{name}.js": f"register({page_json(list(map(packed, lines)))});\n" for name, lines in data.items()}
+    return {"try.css": style, "try.js": joined(*SCRIPTS), **scripts}
