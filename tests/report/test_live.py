@@ -5,7 +5,8 @@ import shutil
 import pytest
 from makers.reported import made_result
 from pfgen_fast.base.errors import PfgenError, TrialsError
-from pfgen_fast.report.site import Site, SiteServer
+from pfgen_fast.report.site import Site
+from pfgen_fast.report.site_server import SiteServer
 from pfgen_fast.runs.run_result import read_result
 
 

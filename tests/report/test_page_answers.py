@@ -8,7 +8,8 @@ from makers.reported import made_result, reported_run
 from pfgen_fast import Suite
 from pfgen_fast.base.untrusted_text import harmless_with_tints
 from pfgen_fast.report import ReportRun, write_report
-from pfgen_fast.report.site import Site, SiteServer
+from pfgen_fast.report.site import Site
+from pfgen_fast.report.site_server import SiteServer
 from pfgen_fast.runs.run_result import parse_result
 from pfgen_fast.runs.statistics.paired_tests import paired_difference
 from pfgen_fast.runs.statistics.verdicts import decided

@@ -11,14 +11,10 @@ import contextlib
 import json
 import os
 import re
-import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from functools import partial
-from http import HTTPStatus
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -48,7 +44,16 @@ from .safe_runs import ReportRun, read_run
 from .score_page import LEFT_OUT, write_score_report
 from .trying import MODULE
 
-SECTIONS = ("Runs", "Scores", "Checklists", "Discernment", "Experiments", "Suites", "Annotation")
+_NOUNS = {
+    "Runs": "run",
+    "Scores": "score table",
+    "Checklists": "checklist page",
+    "Discernment": "discernment",
+    "Experiments": "experiment",
+    "Suites": "suite",
+    "Annotation": "annotation plan",
+}
+SECTIONS = (*_NOUNS,)
 """The sections of a site; the pages of each are in a directory of its name in lower case."""
 
 _REPORTS = {"runs": "report", "scores": "report", "checklists": "checklists report"}
@@ -58,16 +63,6 @@ _NEEDS = {"suite": "judgements of answers to its checklists"}
 _SHOWN = "files that 'pfgen-fast score' wrote, tables of scores, judgements with their suite, or finished pages"
 _ENDS = {".html": "page", ".jsonl": "export", ".csv": "table", ".tsv": "table", ".parquet": "table"}
 _MAX_FILES = 200_000
-_FILE = re.compile(r"/(?:[a-z]+/)?(?:[\w-]+\.html|data/[a-z]+-[0-9a-f]{16}\.js)", re.ASCII)
-
-_PROTECTION = {
-    "Cache-Control": "no-store",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-}
-
 _Pages = Iterator[tuple[Path, Sequence[Path]]]  # pages with the files that they are made of
 _Stamp = tuple[int, int, int]  # time, inode and size of a file, which differ if the file has changed
 _Sources = defaultdict[str, dict[Path, _Stamp]]  # files by what they are for a site
@@ -83,6 +78,7 @@ class Site:
     suite_of: Callable[[Path], Suite]  # returns the suite of a result
     read_scores: Callable[[Sequence[str]], ItemScores]  # reads a table of scores
     metric: str | None = None  # metric that ranks the models of tables
+    title: str | None = None  # title of the start page; by default what the site has
     is_live: bool = False
     can_try: bool = False  # whether the pages of runs score other answers, too
     problems: set[str] = field(default_factory=set, init=False)
@@ -103,28 +99,29 @@ class Site:
         sources = self._sources()
         self._written = self._seen
         with publishing(self.folder) as work:
-            times: dict[Path, int] = {}
-            shown: set[Path] = set()
+            sources_of: dict[Path, Sequence[Path]] = {}
             for write in (self._runs, self._scores, self._checklists, self._progress, self._finished):
                 with self._leaving_out():
                     for page, files in write(sources, work, track):
-                        times[page] = max(self._seen[file][0] for file in files)
-                        shown.update(files)
-            self._name_unshown(sources, shown)
-            self._finish(work, times)
-        return len(times)
+                        sources_of[page] = files
+            shown = self._shown_paths(sources, {file for files in sources_of.values() for file in files})
+            self._finish(work, sources_of, few_names([Path(path).resolve().name for path in shown]))
+        return len(sources_of)
 
-    def _name_unshown(self, sources: _Sources, shown: set[Path]) -> None:
-        """Names each path of which nothing is shown, and what is missing, unless the fault of a file has been named."""
+    def _shown_paths(self, sources: _Sources, shown: set[Path]) -> list[str]:
+        """The paths of which something is shown; names what others lack, unless a fault of theirs has been named."""
         kinds = defaultdict[Path, set[str]](set)
         for kind, files in {**sources, "shown": shown}.items():
             for place in (place for file in files if kind != "export" for place in (file, *file.parents)):
                 kinds[place].add(kind)
+        paths = []
         for path in self.paths:
             held = {kind for place in expand(path) for kind in kinds[place]}
+            paths += [path] if "shown" in held else []
             missing = [need for kind, need in _NEEDS.items() if kind in held]
             if "shown" not in held and (missing or not held):
                 self._on_fault(f"{path}: nothing in it can be shown; expected {' and '.join(missing) or _SHOWN}")
+        return paths
 
     def write_if_changed(self) -> None:
         """Writes the site if something has changed since it was written, but not since the last call."""
@@ -254,9 +251,9 @@ class Site:
             again = f"; 'pfgen-fast {_COMMANDS[section]}' writes it again" if section in _COMMANDS else ""
             self._on_fault(f"{few_names(names)}: expected a page in one file by this build{again}", PfgenError)
 
-    def _finish(self, work: Path, times: dict[Path, int]) -> None:
+    def _finish(self, work: Path, sources_of: dict[Path, Sequence[Path]], about: str) -> None:
         """Fills the navigation of all pages and writes the start page; a page alone becomes the start page."""
-        pages = sorted(times, key=lambda page: (SECTIONS.index(page.parent.name.capitalize()), page.name != PAGE))
+        pages = sorted(sources_of, key=lambda page: (SECTIONS.index(page.parent.name.capitalize()), page.name != PAGE))
         if not pages:
             raise TrialsError(
                 f"{few_names(self.paths)}: expected results, tables of scores, finished pages, "
@@ -271,24 +268,44 @@ class Site:
         for page, section in own.items():
             address = page.relative_to(work).as_posix()
             addresses[section] = f"{PAGE}#of-{section.lower()}" if section in addresses else address
-        at = partial(datetime.fromtimestamp, tz=timezone.utc)
-        heads = [(page, page_head(page)) for page in pages]
-        cards = [(own[page], page.relative_to(work), head, _best(head), at(times[page] / 1e9)) for page, head in heads]
+        heads = {page: page_head(page) or ("",) * 4 for page in pages}
+        n_alike = Counter((own[page], head[2]) for page, head in heads.items())
+        cards = []
+        for page, head in heads.items():
+            files = sources_of[page]
+            time = datetime.fromtimestamp(max(self._seen[file][0] for file in files) / 1e9, tz=timezone.utc)
+            place = "/".join(files[0].absolute().parent.parts[-2:]) if n_alike[own[page], head[2]] > 1 else ""
+            cards.append((own[page], page.relative_to(work).as_posix(), place, head, _best(head), time))
+        contents = _contents([(own[page], *head[1:3]) for page, head in heads.items()])
         text = page_text(
             "site.html.jinja",
             section="",
-            headline=next((head[1] for _, head in heads if head), ""),
-            about=few_names([Path(path).resolve().name for path in self.paths]),
+            headline=self.title or contents,
+            about=" · ".join([*([contents] if self.title else []), about]),
             cards=cards,
             faults=sorted(self.problems) if self.is_live else (),
             is_live=self.is_live,
         )
         write_page(work / PAGE, text)
         for page, section in own.items():
-            up, current = "../" if page in times else "", {section: ' aria-current="true"'}
+            up, current = "../" if page in sources_of else "", {section: ' aria-current="true"'}
             links = (f'<a href="{up}{to}"{current.get(name, "")}>{name}</a>' for name, to in addresses.items())
             filled = EMPTY_NAVIGATION.replace(b" hidden><", f">{' '.join(links)}<".encode())
             page.write_bytes(page.read_bytes().replace(EMPTY_NAVIGATION, filled, 1))
+
+
+def _contents(pages: Sequence[tuple[str, str, str]]) -> str:
+    """What a site has, and what waits for annotators, by the sections, headlines and titles of its pages."""
+    counts: Counter[str] = Counter()
+    waiting = 0
+    for section, headline, title in pages:
+        n_runs = re.match(r"(\d+) run", title) if section == "Runs" else None
+        counts[_NOUNS[section]] += int(n_runs[1]) if n_runs else 1
+        if n_items := re.search(r"([\d,]+) of ([\d,]+) items? are decided", headline):
+            done, of = (int(n.replace(",", "")) for n in n_items.groups())
+            waiting += of - done
+    names = ", ".join(counted(n, noun) for noun, n in counts.items())
+    return f"{names}; {counted(waiting, 'item')} wait{'s' * (waiting == 1)} for annotators" if waiting else names
 
 
 def _best(head: Any) -> list[tuple[Any, ...]]:
@@ -327,73 +344,3 @@ def _unused(folder: Path, source: str) -> Path:
     name = re.sub(r"[^\w-]+", "-", source, flags=re.ASCII).strip("-")[:60] or "page"
     pages = (folder / f"{name}{number or ''}.html" for number in count())
     return next(page for page in pages if not page.exists())
-
-
-class SiteServer(ThreadingHTTPServer):
-    """Serves the directory of a site on the loopback, and only the files of the site; a context manager.
-
-    It answers only requests that name it as their host. A page of another site whose name resolves to the loopback
-    address (DNS rebinding) therefore gets no data.
-    """
-
-    daemon_threads = True
-
-    def __init__(self, folder: Path, port: int = 0) -> None:
-        try:
-            super().__init__(("127.0.0.1", port), _Handler)
-        except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise PfgenError(f"port {port} of 127.0.0.1 cannot be used: {reason}") from None
-        self.folder = folder
-        self.asked = threading.Event()
-        names = ("127.0.0.1", "localhost")
-        self.hosts = {f"{name}:{self.server_port}" for name in names} | {*(names if self.server_port == 80 else ())}
-        self.address = f"http://127.0.0.1:{self.server_port}/"
-
-    @contextlib.contextmanager
-    def running(self) -> Iterator[None]:
-        """Serves in another thread."""
-        thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            self.shutdown()
-            thread.join()
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Ignores errors, because browsers may close connections at any time."""
-
-
-class _Handler(SimpleHTTPRequestHandler):
-    """Answers with the files of a site only, which other sites can neither load nor frame."""
-
-    server: SiteServer
-    timeout = 30  # seconds for a request
-
-    def guess_type(self, path: Any) -> str:
-        return f"text/{'html' if path.endswith('.html') else 'javascript'}; charset=utf-8"
-
-    def send_head(self) -> Any:
-        if self.headers.get_all("Host") not in [[host] for host in self.server.hosts]:
-            return self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
-        if not (self.path == "/" or _FILE.fullmatch(self.path)):
-            return self.send_error(HTTPStatus.NOT_FOUND)
-        if not self.path.endswith(".js"):
-            self.server.asked.set()
-        self.directory = str(self.server.folder)
-        return super().send_head()
-
-    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answers without content."""
-        self.send_response(code)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def end_headers(self) -> None:
-        for name, value in _PROTECTION.items():
-            self.send_header(name, value)
-        super().end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Logs nothing."""

@@ -56,6 +56,7 @@ class Report:
     bundle: bool = Option(False, "With --output: write the site of all that the paths hold into this directory.")
     serve: bool = Option(False, "Serve this site on this machine instead, and show results as they change.")
     port: int = Option(0, "With --serve: set the port on 127.0.0.1; 0 takes a free port.", min=0, max=65535)
+    title: str | None = Option(None, "With --bundle or --serve: set the title of the start page.", metavar="TEXT")
     open_browser: bool = Option(False, "With --serve: open the page in the browser.", "--open")
     eval_results: Path | None = Option(
         None, "Write the results of a model for the Hub instead, into its .eval_results.", metavar="FILE.yaml"
@@ -81,6 +82,8 @@ class Report:
             fail("expected one of --output FILE.html (or a directory), --serve, --markdown and --eval-results")
         if (self.port or self.open_browser) and not self.serve:
             fail("--port and --open: expected --serve")
+        if self.title is not None and not (self.bundle or self.serve):
+            fail("--title: expected --bundle or --serve")
         if self.bundle and (output is None or is_one_file(output)):
             fail("--bundle: expected --output with a directory")
         if (self.dataset is None) != (self.eval_results is None):
@@ -163,13 +166,14 @@ class Report:
             suite_of=lambda result: suite_of(result.parent, suite),
             read_scores=lambda paths: self.tables.read(paths, quiet=self.quiet),
             metric=self.metric,
+            title=self.title,
             is_live=is_live,
             can_try=self.can_try or (is_live and MODULE.is_file()),
         )
 
     def _serve(self) -> None:
         """Serves the site on the loopback until Ctrl-C, and follows what it shows."""
-        from ...report.site import SiteServer
+        from ...report.site_server import SiteServer
 
         with (
             contextlib.suppress(KeyboardInterrupt),
