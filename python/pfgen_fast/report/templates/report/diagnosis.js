@@ -1,10 +1,10 @@
 // Why a run scores less than a reference: its loss by causes, and the answers of each cause. runs/loss_figures.py and
 // runs/diagnosis.py have the same rules and words.
 
-/** The names of the causes as losses and as gains. */
+/** The names of the causes as losses and as gains; answers with a fault may score more than the others. */
 const CAUSE_NAMES = {
-  empty: ["Empty", "Empty"], language: Array(2).fill(`Not${overview.cause_words?.language.slice(3)}`), loop: ["Repeats itself", "Repeats itself"],
-  cut: ["Cut off", "Cut off"], keywords: ["Missing keywords", "Keywords"], wording: ["Rare wording", "Wording"], length: ["Length", "Length"], other: ["Other", "Other"],
+  ...Object.fromEntries([["empty", "Empty"], ["language", `Not${overview.cause_words?.language.slice(3)}`], ["loop", "Repeats itself"], ["cut", "Cut off"]].map(([cause, name]) => [cause, [name, `${name}, yet better`]])),
+  keywords: ["Missing keywords", "Keywords"], wording: ["Rare wording", "Wording"], length: ["Length", "Length"], other: ["Other", "Other"],
 };
 
 /** The figures of a question of a run from which losses follow, or null. */
@@ -127,7 +127,7 @@ function diagnosisParts(number, more) {
     cause = state.cause;
     answers.replaceChildren(...(cause ? answersOfCause(cause, diagnosis, number) : []));
   };
-  const note = make("p", { className: "quiet on-screen" }, "Points of the score; the share of all answers that have a fault, estimated from the samples (≈); and the number of samples with each cause. Select a bar to read its answers.");
+  const note = make("p", { className: "quiet on-screen" }, "Points of the score; the share of all answers that have a fault, estimated from the samples (≈); or the number of samples with the cause. Select a bar to read its answers.");
   return { nodes: [sentence, make("p", { className: "tools" }, make("label", {}, "Against ", choice)), chart, note, answers, keywords], follow };
 }
 
@@ -150,7 +150,7 @@ function barsOf(diagnosis) {
     { name: reference.replace(/^the /, "The "), total: referenceScore, text: figure(referenceScore, 3) },
     ...shownCauses(diagnosis).map(({ cause, loss, n, share }) => ({
       name: CAUSE_NAMES[cause][loss > 0 ? 0 : 1], value: -loss, isFault: loss > 0 && overview.faults.includes(cause), href: cause === "other" ? undefined : "#",
-      text: `${signed(-loss, 3)}${isWhole || !overview.faults.includes(cause) ? "" : ` · ≈ ${figure(100 * share, 0)} %`}${n === null ? "" : ` · ${counted(n)} of ${counted(nAnswers)}${kind}`}`,
+      text: `${signed(-loss, 3)}${!isWhole && overview.faults.includes(cause) ? ` · ≈ ${figure(100 * share, 0)} %` : n === null ? "" : ` · ${counted(n)} of ${counted(nAnswers)}${kind}`}`,
     })),
     { name: `This ${WORDS.run}`, total: score, text: figure(score, 3) },
   ];
@@ -187,8 +187,10 @@ function samplesOfCause(answers, run, cause, { question, own, other }, sign) {
     : (sample) => sample[`${cause}Cost`];
   const samples = answers.samples.filter((sample) => sample.run === run && sample.fault === (isFault ? cause : null) && (sign < 0 || cost(sample) > 0));
   const address = addressOf({ ...NOTHING_OPEN, question });
+  const head = () => [make("a", { href: address }, overview.questions[question].id), " ", make("bdi", {}, overview.questions[question].text)];
+  if (cause === "empty") return samples.length ? [make("p", {}, ...head(), make("b", {}, ` ${counted(samples.length)} empty ${samples.length === 1 ? "answer" : "answers"}`))] : [];
   return samples.sort((a, b) => sign * (cost(b) - cost(a)) || a.number - b.number).map((sample) => sampleElement(sample, answers,
-    [make("a", { href: address }, overview.questions[question].id), " ", make("bdi", {}, overview.questions[question].text), make("b", {}, ` Sample ${sample.number + 1}: ${figure(sample.score, 4)}`)],
+    [...head(), make("b", {}, ` Sample ${sample.number + 1}: ${figure(sample.score, 4)}`)],
     `Answer to ${overview.questions[question].id}`));
 }
 

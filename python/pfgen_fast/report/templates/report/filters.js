@@ -149,7 +149,8 @@ function clearFilters() {
 function showForm() {
   const searched = shownTab() === "answers" ? state.filters.get("answers") ?? "" : state.search;
   if (search.value !== searched) search.value = searched;
-  search.placeholder = { questions: `words of a ${WORDS.question}`, answers: "words of an answer" }[shownTab()] ?? `${WORDS.run} or parameter`;
+  const [label, words] = { questions: [`Filter ${WORDS.questions}`, "words"], answers: ["Search answers", "words"] }[shownTab()] ?? [`Filter ${WORDS.runs}`, "name or parameter"];
+  [search.previousSibling.data, search.placeholder] = [`${label} `, narrow.matches ? label : words];
   for (const control of document.querySelectorAll("main [data-filter]")) {
     const value = state.filters.get(control.dataset.filter) ?? "";
     if (control.type === "checkbox") control.checked = Boolean(value);

@@ -90,6 +90,10 @@ paletteText.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 paletteText.addEventListener("input", offer);
+paletteList.addEventListener("mousemove", ({ target }) => {
+  const at = paletteOptions().indexOf(target.closest("[role=option]"));
+  if (at >= 0 && at !== choose.at) choose(at);
+});
 palette.addEventListener("click", (event) => { if (event.target === palette) palette.close(); });
 document.getElementById("find").addEventListener("click", find);
 addEventListener("keydown", (event) => {

@@ -18,7 +18,7 @@ function runSummary(number, more) {
   shownDiagnosis = overview.causes ? diagnosisParts(number, more) : null;
   return [
     ...standing(number),
-    ...(shownDiagnosis?.nodes ?? []),
+    ...(shownDiagnosis?.nodes ?? []), ...weakest(number),
     ...(overview.has_parts ? answersInWords(number) : []),
     ...(overview.checklists ? ownLosses(number) : []),
     compareWith(number),
@@ -84,7 +84,7 @@ function distanceTo(number) {
   return (question) => isNumber(overview.runs[number].questions[question]) ? overview.runs[number].questions[question] - medians()[question] : null;
 }
 
-/** The rank of the run, and on which questions it loses. */
+/** The rank and the score of the run. */
 function standing(number) {
   const run = overview.runs[number];
   const isRanked = run.rank !== null;
@@ -92,18 +92,23 @@ function standing(number) {
   const range = !run.ranks || run.ranks[0] === run.ranks[1] ? "" : `, between ${run.ranks[0]} and ${run.ranks[1]}`;
   const place = isRanked ? `Rank ${run.rank} of ${nRanked}${range}` : `Not ranked: ${run.medal ? "a system run" : "the run has no score"}`;
   const nAnswered = run.questions.filter(isNumber).length;
+  return [
+    make("p", { className: "verdict" }, make("b", {}, place), ` · score ${figure(run.score, overview.digits)}${trialsText(run) && ` · ${trialsText(run)}`}. `,
+      nAnswered < overview.questions.length ? `Has ${counted(nAnswered)} of ${counted(overview.questions.length)} ${WORDS.questions}. ` : ""),
+  ];
+}
+
+/** The questions on which the run loses most. */
+function weakest(number) {
+  const run = overview.runs[number];
   const byDistance = overview.questions.map((_, question) => [distanceTo(number)(question), question])
     .filter(([distance]) => distance !== null).sort(([a], [b]) => SIGN * (a - b));
   const losses = byDistance.filter(([distance]) => SIGN * distance < 0);
   const isTold = byDistance.length && byDistance[0][0] !== byDistance.at(-1)[0];
   const named = !isTold || run.losses || overview.is_share ? [] : firstQuestions((losses.length ? losses : byDistance).map(([, question]) => question), (question) => scoreText(distanceTo(number)(question), signed),
-    (question) => [make("a", { href: addressOf({ question, sample: null }) }, overview.questions[question].id)]);
-  return [
-    make("p", { className: "verdict" }, make("b", {}, place), ` · score ${figure(run.score, overview.digits)}${trialsText(run) && ` · ${trialsText(run)}`}. `,
-      nAnswered < overview.questions.length ? `Has ${counted(nAnswered)} of ${counted(overview.questions.length)} ${WORDS.questions}. ` : "",
-      overview.is_share && losses.length ? `Wrong on ${counted(losses.length)} ${WORDS.questions} that at least half of the ${WORDS.runs} have right.` : "",
-      ...(named.length ? [losses.length ? "Loses most on " : "Leads least on ", ...named, " (against the median of the models)."] : [])),
-  ];
+    (question) => [make("a", { href: addressOf({ question, sample: null }) }, overview.questions[question].id), " ", make("bdi", {}, shortened(overview.questions[question].text, 24))]);
+  if (overview.is_share && losses.length) return [make("p", {}, `Wrong on ${counted(losses.length)} ${WORDS.questions} that at least half of the ${WORDS.runs} have right.`)];
+  return named.length ? [make("p", {}, losses.length ? "Loses most on " : "Leads least on ", ...named, " (against the median of the models).")] : [];
 }
 
 /** How long the answers are, how they ended, and the worst of them. */
