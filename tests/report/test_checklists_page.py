@@ -95,6 +95,7 @@ def test_a_model_names_what_it_loses_on_and_its_tasks_open_their_answers(open_ta
 
 def test_errors_of_answers_are_causes_of_a_loss_and_lead_to_their_tasks(open_tab, path):
     tab = open_tab(path, "#/run=Alpha 7B")
+    tab.page.wait_for_selector(".of-questions")
     assert "Repeats itself in 1 of 5 answers" in tab.page.locator("#details-body").inner_text()
     bars = tab.page.locator("#details-body .chart a")
     bars.filter(has_text="Repeats itself").locator("text").first.click()

@@ -379,6 +379,7 @@ def test_the_leaderboard_is_printed_whole_and_an_open_run_once_with_its_tints(op
     tab = open_tab(path)
     page = tab.page
     assert tab.n_printed() >= 3
+    assert open_tab(path, java_script_enabled=False).page.locator("tbody tr:visible").count() == 120
     page.emulate_media(media="print")
     assert page.locator("#runs thead").evaluate("(it) => getComputedStyle(it).display") == "table-header-group"
     assert page.locator("nav, .save, #search, .tick").locator("visible=true").count() == 0

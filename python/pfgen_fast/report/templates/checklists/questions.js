@@ -29,7 +29,7 @@ function ownLosses(number) {
   });
   const chart = waterfall([total("Median verdicts", score + losses.total), ...bars, total(model, score)], { label: "From the median verdicts of the models to this model, in points of the average" });
   chart.addEventListener("click", ({ target }) => {
-    if (target.closest("a")) setTimeout(() => dialogBody.querySelector(".of-questions").scrollIntoView({ block: "center" }));
+    if (target.closest("a")) setTimeout(() => dialogBody.querySelector(".of-questions")?.scrollIntoView({ block: "center" }));
   });
   const worst = losses.categories.filter(([, loss]) => loss > 0).slice(0, N_NAMED_QUESTIONS).map(([category]) => overview.checklists[category].name);
   const sentence = `${errorsSentence(errors)}${losses.total > 0 ? "Loses" : "Gains"} ${figure(Math.abs(losses.total), 1)} points against the median verdicts of the models${worst.length ? `, weakest in ${worst.join(", ")}` : ""}.`;

@@ -1,12 +1,13 @@
-// The heat map of the report page: the score of each run in each question, with the longer list of names down. Names stay
-// in view beside and above the cells. Only the tiles near the view are in the page, each an SVG of some rows and columns.
-// The cell that has the keyboard's focus is an element, which moves with the arrow keys and links to the answers.
+// The heat maps of the report page: the score of each run in each question, or in each subject, with the longer list of
+// names down. Names stay in view beside and above the cells. Only the tiles near the view are in the page, each an SVG of
+// some rows and columns. The cell that has the keyboard's focus is an element, which moves with the arrow keys and links
+// to what the cell shows.
 
-const heat = document.getElementById("heat");
 const MAX_CHAINED = 1500;  // questions in the order of similarity, which takes the square of their number
 const TILE = 16;  // rows and columns
 const MARGIN = 200;  // pixels around the view
 const ROW = 20;  // pixels
+const LEAST_CELL = 30;  // pixels, for four letters
 const MOST_ON_PAPER = 200;  // questions, as in their tables
 const ROWS_OF_PAPER = 50;
 const BLANK = "\u00a0";  // which texts of SVG keep
@@ -24,18 +25,14 @@ function isByMedian() {
   return state.filters.get("colours") === "median";
 }
 
-/** The class of a level from 0 to `N_LEVELS` - 1: of the one scale of scores, or of the one scale of differences. */
-function levelClass(level) {
-  return `on-${isByMedian() ? "diverging" : "level"}-${level}`;
+/** The level of a share of a scale. */
+function levelOf(share) {
+  return Math.min(N_LEVELS - 1, Math.floor(Math.max(0, share) * N_LEVELS));
 }
 
-/** The level of a score, where blue means better, and its text in less than `nLetters`; "" if none fits. */
-function cellLook(score, question, nLetters) {
-  const difference = score - medians()[question];
-  const share = isByMedian() ? 0.5 + SIGN * difference / widestDistance() / 2 : (score - LOWEST) / (BEST - LOWEST);
-  const inDigits = (digits) => (isByMedian() ? signed(difference, digits) : figure(score, digits)).replace(/^([+-]?)0\./, "$1.");
-  const text = CELL_DIGITS.map(inDigits).find(({ length }) => length < nLetters) ?? "";
-  return [Math.min(N_LEVELS - 1, Math.floor(Math.max(0, share) * N_LEVELS)), text];
+/** The first text of a value in some digits that is shorter than `nLetters`; "" if none is. */
+function cellFigure(value, nLetters, shown = figure) {
+  return CELL_DIGITS.map((digits) => shown(value, digits).replace(/^([+-]?)0\./, "$1.")).find(({ length }) => length < nLetters) ?? "";
 }
 
 // ---- Order
@@ -88,51 +85,75 @@ function questionsInOrder() {
 
 // ---- Names and cells
 
-/** The two lists of names: the part of the state they set, the numbers in order, the names to show, and the lines of a tip. */
-function namedAxes(shown) {
-  const { questions, runs } = overview;
+/** The axis of some runs: the part of the state that its names set, the numbers in order, the names, and the lines of a tip. */
+function runAxis(shown) {
+  const { runs } = overview;
   const title = (run) => narrow.matches ? run.title.replace(/^[^/]*\/(?=.)/, "") : run.title;
-  const runName = (run) => shortened([title(runs[run]), runs[run].settings].filter(Boolean).join(" "), 60);
-  return [
-    { part: "question", numbers: questionsInOrder(), name: (number) => `${questions[number].id} ${questions[number].text}`,
-      short: (number) => questions[number].id, lines: (number) => [questions[number].id, shortened(questions[number].text, 200)] },
-    { part: "run", numbers: shown, name: runName, short: (number) => shortened(runName(number), narrow.matches ? 20 : 28),
-      lines: (number) => [shortened(runs[number].name, 80), `Score ${figure(runs[number].score, 4)}`] },
-  ];
+  const [once, twice] = [new Set(), new Set()];  // the titles of several runs, which only the settings tell apart, are in both
+  for (const number of shown) (once.has(title(runs[number])) ? twice : once).add(title(runs[number]));
+  const name = (number) => shortened([title(runs[number]), twice.has(title(runs[number])) ? runs[number].settings : ""].filter(Boolean).join(" "), 60);
+  return { part: "run", numbers: shown, name, short: (number) => shortened(name(number), narrow.matches ? 24 : 34), opens: (run) => ({ run }),
+    lines: (number) => [shortened(runs[number].name, 80), `Score ${figure(runs[number].score, 4)}`] };
 }
 
-/** The lines that describe a cell. */
-function cellText({ run, question }) {
-  const { id, text } = overview.questions[question];
-  const score = overview.runs[run].questions[question];
-  const side = score === null ? "" : `, ${figure(Math.abs(score - medians()[question]), overview.digits)} ${score < medians()[question] ? "below" : "above"} the ${WORDS.question}’s median`;
-  return [shortened(overview.runs[run].name, 80), shortened(`${id} ${text}`, 80), `Score ${figure(score, overview.digits)}${side}`];
+/** Whether the text of a question comes before its ID, which is longer than a number. */
+function isLongId({ id, text }) {
+  return text !== "" && id.length > 6;
 }
 
-let map = null;
+function namedQuestion({ id, text }) {
+  return isLongId({ id, text }) ? `${text} · ${id}` : `${id} ${text}`;
+}
 
-function drawHeatMap(element, shown) {
-  const axes = namedAxes(shown);
-  map = null;
-  if (!axes[0].numbers.length) return element.replaceChildren();
-  const [down, across] = shown.length > axes[0].numbers.length ? axes.toReversed() : axes;
+const questionMap = {
+  label: `Scores of ${WORDS.questions} by ${WORDS.run}`,
+  scale: () => isByMedian() ? "diverging" : "level",
+  ends: () => isByMedian() ? [-1, 1].map((side) => signed(SIGN * side * widestDistance(), CELL_DIGITS[0])) : [figure(LOWEST, LOWEST ? CELL_DIGITS[0] : 0), figure(BEST, CELL_DIGITS[0])],
+  axes: (shown) => [{
+    part: "question", numbers: questionsInOrder(), name: (number) => namedQuestion(overview.questions[number]), short: (number) => overview.questions[number].id,
+    lines: (number) => [overview.questions[number].id, shortened(overview.questions[number].text, 200)], opens: (question) => ({ question }),
+  }, runAxis(shown)],
+  /** The level of a cell, where blue means better, and its text. */
+  look({ run, question }, nLetters) {
+    const score = overview.runs[run].questions[question];
+    if (score === null) return [null, ""];
+    const difference = score - medians()[question];
+    return isByMedian() ? [levelOf(0.5 + SIGN * difference / widestDistance() / 2), cellFigure(difference, nLetters, signed)]
+      : [levelOf((score - LOWEST) / (BEST - LOWEST)), cellFigure(score, nLetters)];
+  },
+  /** The lines that describe a cell. */
+  lines({ run, question }) {
+    const { id, text } = overview.questions[question];
+    const score = overview.runs[run].questions[question];
+    const side = score === null ? "" : `, ${figure(Math.abs(score - medians()[question]), overview.digits)} ${score < medians()[question] ? "below" : "above"} the ${WORDS.question}’s median`;
+    return [shortened(overview.runs[run].name, 80), shortened(`${id} ${text}`, 80), `Score ${figure(score, overview.digits)}${side}`];
+  },
+  opens: ({ run, question }) => ({ run, question, sample: null, compare: null }),
+};
+
+/** Draws a heat map of some runs into an element, which keeps it as `map`. */
+function drawHeatMap(element, spec, shown) {
+  const axes = spec.axes(shown);
+  element.map = null;
+  if (!axes.every(({ numbers }) => numbers.length)) return element.replaceChildren();
+  const [down, across] = axes[1].numbers.length > axes[0].numbers.length ? axes.toReversed() : axes;
   const longest = ({ numbers }, name) => numbers.reduce((most, number) => Math.max(most, lettersOf(name(number))), 0);
   const left = Math.round(Math.min(7 * longest(down, down.name) + 16, 320, 0.36 * element.clientWidth));
-  const cell = Math.max(isByMedian() ? 30 : 24, Math.min(56, Math.floor((element.clientWidth - left) / (across.numbers.length || 1))));
+  const cell = Math.max(LEAST_CELL, Math.min(56, Math.floor((element.clientWidth - left) / across.numbers.length)));
   const letters = longest(across, across.short);
   const isTurned = 7.5 * letters > cell;
   const top = isTurned ? Math.round(6.5 * letters) + 12 : ROW + 4;
   const [width, height] = [cell * across.numbers.length, ROW * down.numbers.length];
   const part = (className, across, down) => sized(make("div", { className }), { width: across, height: down });
   const corner = part("heat-corner", left, top), above = part("heat-above", width, top), beside = part("heat-beside", left, height), field = part("heat-field", width, height);
-  map = { down, across, letter: letterWidth(), left, top, cell, isTurned, above, beside, field, tiles: new Map(), rows: down.numbers.length, columns: across.numbers.length };
+  const map = { element, spec, down, across, letter: letterWidth(element), left, top, cell, isTurned, above, beside, field, tiles: new Map(), rows: down.numbers.length, columns: across.numbers.length };
+  element.map = map;
   element.style.gridTemplateColumns = `${left}px ${width}px`;
   element.style.scrollPadding = `${top}px 0 0 ${left}px`;
   element.replaceChildren(corner, above, beside, field);
-  field.append(keyboardGrid());
-  showTiles();
-  showLegend();
-  for (const place of [above, beside, field]) followHeat(place);
+  field.append(keyboardGrid(map));
+  showTiles(map);
+  for (const place of [above, beside, field]) followHeat(map, place);
 }
 
 function sized(element, sizes) {
@@ -140,14 +161,14 @@ function sized(element, sizes) {
   return element;
 }
 
-/** What a row and a column are about, as a part of the state; undefined where there is none. */
-function cellAt(row, column) {
-  return { [map.down.part]: map.down.numbers[row], [map.across.part]: map.across.numbers[column] };
+/** What a row and a column are about; undefined where there is none. */
+function cellAt({ down, across }, row, column) {
+  return { [down.part]: down.numbers[row], [across.part]: across.numbers[column] };
 }
 
 /** Adds the tiles near the view, and removes the others. */
-function showTiles() {
-  const { scrollLeft, scrollTop, clientWidth, clientHeight } = heat;
+function showTiles(map) {
+  const { scrollLeft, scrollTop, clientWidth, clientHeight } = map.element;
   const near = (scroll, size, step, n) => {
     const first = Math.max(0, Math.floor((scroll - MARGIN) / step / TILE));
     const last = Math.min(Math.ceil(n / TILE), Math.ceil((scroll + size + MARGIN) / step / TILE));
@@ -155,47 +176,45 @@ function showTiles() {
   };
   const rows = near(scrollTop, clientHeight, ROW, map.rows), columns = near(scrollLeft, clientWidth, map.cell, map.columns);
   const wanted = new Map([
-    ...rows.map((row) => [`row ${row}`, () => map.beside.appendChild(nameTile(map.down, row))]),
-    ...columns.map((column) => [`column ${column}`, () => map.above.appendChild(nameTile(map.across, column))]),
-    ...rows.flatMap((row) => columns.map((column) => [`${row} ${column}`, () => map.field.appendChild(cellTile(row, column))])),
+    ...rows.map((row) => [`row ${row}`, () => map.beside.appendChild(nameTile(map, map.down, row))]),
+    ...columns.map((column) => [`column ${column}`, () => map.above.appendChild(nameTile(map, map.across, column))]),
+    ...rows.flatMap((row) => columns.map((column) => [`${row} ${column}`, () => map.field.appendChild(cellTile(map, row, column))])),
   ]);
   for (const [key, tile] of map.tiles) if (!wanted.has(key)) { tile.remove(); map.tiles.delete(key); }
   for (const [key, add] of wanted) if (!map.tiles.has(key)) map.tiles.set(key, add());
 }
 
-function nameTile({ part, numbers, name, short }, tile) {
-  const isDown = part === map.down.part;
-  return make("div", {}, ...numbers.slice(tile * TILE, (tile + 1) * TILE).map((number, index) => {
-    const link = make("a", { href: addressOf({ ...NOTHING_OPEN, [part]: number }), tabIndex: -1 }, make("bdi", {}, isDown ? name(number) : short(number)));
+function nameTile(map, axis, tile) {
+  const isDown = axis === map.down;
+  return make("div", {}, ...axis.numbers.slice(tile * TILE, (tile + 1) * TILE).map((number, index) => {
+    const link = make("a", { href: addressOf({ ...NOTHING_OPEN, ...axis.opens(number) }), tabIndex: -1 }, make("bdi", {}, isDown ? axis.name(number) : axis.short(number)));
     const place = (tile * TILE + index) * (isDown ? ROW : map.cell);
     link.classList.toggle("turned", !isDown && map.isTurned);
     return sized(link, isDown ? { top: place, width: map.left, height: ROW } : { left: place, width: map.cell, height: map.top });
   }));
 }
 
-function cellTile(tileRow, tileColumn) {
+function cellTile(map, tileRow, tileColumn) {
   const [top, left] = [tileRow * TILE, tileColumn * TILE];
   const [rows, columns] = [Math.min(TILE, map.rows - top), Math.min(TILE, map.columns - left)];
-  const drawing = cells(top, left, rows, columns);
+  const drawing = cells(map, top, left, rows, columns);
   return sized(drawing, { top: top * ROW, left: left * map.cell });
 }
 
 /** Some cells as an SVG: a path for each level, and the figures of a row and a colour as one text of equally wide letters. */
-function cells(top, left, rows, columns) {
-  const { cell } = map;
-  const alike = TEXTS_ALIKE[isByMedian() ? "diverging" : "level"];
-  const [nLetters, usual] = [Math.floor(cell / 6), isByMedian() ? 4 : 3];
+function cells(map, top, left, rows, columns) {
+  const { cell, spec } = map;
+  const scale = spec.scale(), alike = TEXTS_ALIKE[scale];
+  const [nLetters, usual] = [Math.floor(cell / 6), scale === "level" ? 3 : 4];
   const paths = Array(N_LEVELS).fill("");
-  const texts = new Map(alike.map((level) => [level, []]));
+  const texts = new Map([...alike, "few"].map((level) => [level, []]));
   for (let row = 0; row < rows; row++) {
     const lines = new Map([...texts.keys()].map((level) => [level, ""]));
     for (let column = 0; column < columns; column++) {
-      const { run, question } = cellAt(top + row, left + column);
-      const score = overview.runs[run].questions[question];
-      const [level, text] = score === null ? [null, ""] : cellLook(score, question, nLetters);
+      const [level, text] = spec.look(cellAt(map, top + row, left + column), nLetters);
       if (level !== null) paths[level] += `M${column * cell} ${row * ROW}h${cell - 1}v${ROW - 1}h${1 - cell}z`;
       const shown = text.padStart(Math.floor((nLetters + text.length) / 2), BLANK).padEnd(nLetters, BLANK);
-      for (const [tone, line] of lines) lines.set(tone, line + (tone === alike[level] ? shown : BLANK.repeat(nLetters)));
+      for (const [tone, line] of lines) lines.set(tone, line + (tone === (alike[level] ?? "few") ? shown : BLANK.repeat(nLetters)));
     }
     for (const [tone, line] of lines) {
       const start = line.search(/\S/);
@@ -203,27 +222,23 @@ function cells(top, left, rows, columns) {
     }
   }
   const letters = { "font-family": "monospace", "letter-spacing": cell / nLetters - map.letter };
+  const levelClass = (level) => `on-${scale}-${level}`;
   return svg("svg", { class: "heat-cells", width: columns * cell, height: rows * ROW, "aria-hidden": true },
     ...paths.flatMap((path, level) => path ? [svg("path", { class: levelClass(level), d: path })] : []),
-    ...[...texts].map(([level, lines]) => svg("g", { class: levelClass(level), ...letters }, ...lines)));
+    ...[...texts].map(([level, lines]) => svg("g", { class: level === "few" ? "few" : levelClass(level), ...letters }, ...lines)));
 }
 
 /** The width of a letter in the cells, in pixels. */
-function letterWidth() {
-  const drawing = heat.appendChild(svg("svg", { class: "heat-cells" }, svg("text", { "font-family": "monospace" }, "0".repeat(100))));
+function letterWidth(element) {
+  const drawing = element.appendChild(svg("svg", { class: "heat-cells" }, svg("text", { "font-family": "monospace" }, "0".repeat(100))));
   const width = drawing.firstChild.getComputedTextLength() / 100;
   drawing.remove();
   return width;
 }
 
-function scaleEnds() {
-  return isByMedian() ? [-1, 1].map((side) => signed(SIGN * side * widestDistance(), CELL_DIGITS[0])) : [figure(LOWEST, LOWEST ? CELL_DIGITS[0] : 0), figure(BEST, CELL_DIGITS[0])];
-}
-
-function showLegend() {
-  const ends = scaleEnds();
-  const swatches = Array.from({ length: N_LEVELS }, (_, level) => make("i", { className: levelClass(level) }));
-  document.getElementById("heat-legend").replaceChildren(ends[0], " ", ...swatches, " ", ends[1]);
+function showLegend(place, { scale, ends }) {
+  const [from, to] = ends();
+  place.replaceChildren(from, " ", ...Array.from({ length: N_LEVELS }, (_, level) => make("i", { className: `on-${scale()}-${level}` })), " ", to);
 }
 
 // ---- Files and paper
@@ -235,10 +250,11 @@ function saveScores() {
   saveFile(fileName("scores", "csv"), csvOf([[WORDS.question, ...shown.map((run) => overview.runs[run].name)], ...rows]), "text/csv");
 }
 
-/** The rows of the map from one to another as one SVG, with their names. */
-function namedRows(first = 0, end = map.rows, { down, across, left, top, cell, columns, isTurned } = map) {
+/** The rows of a map from one to another as one SVG, with their names. */
+function namedRows(map, first = 0, end = map.rows) {
+  const { down, across, left, top, cell, columns, isTurned } = map;
   const [width, height] = [left + columns * cell, top + (end - first) * ROW];
-  const field = cells(first, 0, end - first, columns);
+  const field = cells(map, first, 0, end - first, columns);
   field.setAttribute("x", left);
   field.setAttribute("y", top);
   const name = (text, x, y, turn = "") => svg("text", { transform: `translate(${x} ${y})${turn}` }, text);
@@ -248,69 +264,61 @@ function namedRows(first = 0, end = map.rows, { down, across, left, top, cell, c
     field);
 }
 
-/** The whole map with the whole names of runs, below its title and the scale of its colours. */
-function titledMap() {
+/** The whole map with the whole names of runs, below its title and the scale of its colours, which the lists in its section choose. */
+function titledMap({ map }) {
   const whole = (axis) => axis.part === "run" ? { ...axis, short: axis.name } : axis;
   const [down, across] = [whole(map.down), whole(map.across)];
   const room = (axis, usual) => axis.part === "run" ? Math.max(usual, ...axis.numbers.map((number) => 7 * lettersOf(axis.name(number)) + 12)) : usual;
-  const rows = namedRows(0, map.rows, { ...map, down, across, left: room(down, map.left), top: map.isTurned ? room(across, map.top) : map.top });
-  const [order, colours] = [...document.querySelectorAll("#heat-map :is([data-filter='order'], [data-filter='colours'])")].map((list) => list.selectedOptions[0].text);
-  const [from, to] = scaleEnds();
+  const rows = namedRows({ ...map, down, across, left: room(down, map.left), top: map.isTurned ? room(across, map.top) : map.top });
+  const chosen = (name) => map.element.closest("section").querySelector(`[data-filter='${name}']`)?.selectedOptions[0].text;
+  const [from, to] = map.spec.ends();
   const [width, height] = [Math.max(480, rows.width.baseVal.value), rows.height.baseVal.value + 3 * ROW];
   rows.setAttribute("y", 3 * ROW);
   return svg("svg", { class: "heat-cells", "font-size": 12, width, height, viewBox: `0 0 ${width} ${height}` },
-    svg("text", { x: 4, y: 17, "font-size": 15, "font-weight": 600 }, `Scores of ${WORDS.questions} by ${WORDS.run}, ${order}`),
-    ...Array.from({ length: N_LEVELS }, (_, level) => svg("path", { class: levelClass(level), d: `M${4 + 17 * level} 27h16v14h-16z` })),
-    svg("text", { x: 12 + 17 * N_LEVELS, y: 38 }, `${colours}: ${from} to ${to}`), rows);
+    svg("text", { x: 4, y: 17, "font-size": 15, "font-weight": 600 }, [map.spec.label, chosen("order")].filter(Boolean).join(", ")),
+    ...Array.from({ length: N_LEVELS }, (_, level) => svg("path", { class: `on-${map.spec.scale()}-${level}`, d: `M${4 + 17 * level} 27h16v14h-16z` })),
+    svg("text", { x: 12 + 17 * N_LEVELS, y: 38 }, `${chosen("colours") ?? "score"}: ${from} to ${to}`), rows);
 }
-
-// Paper has the first rows, some on each page.
-addEventListener("beforeprint", () => {
-  if (!map || !heat.clientWidth) return;
-  const n = map.down.part === "question" ? Math.min(map.rows, MOST_ON_PAPER) : map.rows;
-  const starts = Array.from({ length: Math.ceil(n / ROWS_OF_PAPER) }, (_, page) => page * ROWS_OF_PAPER);
-  heat.replaceChildren(...starts.map((start) => namedRows(start, Math.min(n, start + ROWS_OF_PAPER))));
-  heat.classList.toggle("continued", n < map.rows);
-});
-addEventListener("afterprint", () => { if (map && heat.clientWidth) drawHeatMap(heat, chosenRuns()); });
 
 // ---- The pointer and the keyboard
 
-/** The names or the cell under the pointer, as a part of the state. */
-function underPointer(event, element) {
+/** The names or the cell under the pointer. */
+function underPointer(map, event, element) {
   const box = map.field.getBoundingClientRect();
   const row = element === map.above ? -1 : Math.floor((event.clientY - box.top) / ROW);
   const column = element === map.beside ? -1 : Math.floor((event.clientX - box.left) / map.cell);
-  return cellAt(row, column);
+  return cellAt(map, row, column);
 }
 
-function followHeat(element) {
+function followHeat(map, element) {
+  const named = element === map.above ? map.across : element === map.beside ? map.down : null;
+  const under = (event) => {
+    const cell = underPointer(map, event, element);
+    return (named ? [named] : [map.down, map.across]).every(({ part }) => cell[part] !== undefined) ? cell : null;
+  };
   element.addEventListener("pointermove", (event) => {
-    const { run, question } = underPointer(event, element);
-    if (run === undefined && question === undefined) return hideTip();
-    const axis = [map.down, map.across].find(({ part }) => part === (run === undefined ? "question" : "run"));
-    showTip(run === undefined || question === undefined ? axis.lines(run ?? question) : cellText({ run, question }), event.clientX, event.clientY);
+    const cell = under(event);
+    if (!cell) return hideTip();
+    showTip(named ? named.lines(cell[named.part]) : map.spec.lines(cell), event.clientX, event.clientY);
   });
   element.addEventListener("pointerleave", hideTip);
-  if (element !== map.field) return;
+  if (named) return;
   element.addEventListener("click", (event) => {
-    const { run, question } = underPointer(event, element);
-    if (run === undefined || question === undefined) return;
+    const cell = under(event);
+    if (!cell) return;
     hideTip();
-    go({ run, question, sample: null, compare: null });
+    go(map.spec.opens(cell));
   });
 }
-
-/** Where the keyboard is: a run and a question. */
-const place = { run: null, question: null };
 
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-Infinity, 0], End: [Infinity, 0] };
 
 /** A grid of one cell, the only cell that can have the focus; it states its position among all cells. */
-function keyboardGrid() {
-  const grid = make("div", { role: "grid", ariaLabel: `Scores of ${WORDS.questions} by ${WORDS.run}`, ariaRowCount: map.rows, ariaColCount: map.columns });
+function keyboardGrid(map) {
+  const grid = make("div", { role: "grid", ariaLabel: map.spec.label, ariaRowCount: map.rows, ariaColCount: map.columns });
+  const place = map.spec.place ??= {};  // where the keyboard was last
   let [row, column] = [map.down, map.across].map(({ numbers, part }) => Math.max(0, numbers.indexOf(place[part])));
-  grid.append(gridRow(row, column));
+  grid.append(gridRow(map, row, column));
   grid.addEventListener("keydown", (event) => {
     const move = MOVES[event.key];
     if (!move || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -318,7 +326,7 @@ function keyboardGrid() {
     column = Math.min(map.columns - 1, Math.max(0, column + move[0]));
     row = Math.min(map.rows - 1, Math.max(0, row + move[1]));
     // A new element, because screen readers read what gets the focus.
-    const moved = gridRow(row, column);
+    const moved = gridRow(map, row, column);
     grid.append(moved);
     moved.querySelector("a").focus({ preventScroll: true });
     grid.firstChild.remove();
@@ -327,17 +335,34 @@ function keyboardGrid() {
   return grid;
 }
 
-function gridRow(row, column) {
-  const { run, question } = Object.assign(place, cellAt(row, column));
-  const link = make("a", { href: addressOf({ run, question, sample: null, compare: null }), ariaLabel: cellText(place).join(", ") });
+function gridRow(map, row, column) {
+  const cell = Object.assign(map.spec.place, cellAt(map, row, column)), lines = map.spec.lines(cell);
+  const link = make("a", { href: addressOf(map.spec.opens(cell)), ariaLabel: lines.join(", ") });
   sized(link, { left: column * map.cell, top: row * ROW, width: map.cell, height: ROW });
-  showTipOnFocus(link, cellText(place));
+  showTipOnFocus(link, lines);
   return make("div", { role: "row", ariaRowIndex: row + 1 }, make("div", { role: "gridcell", ariaColIndex: column + 1 }, link));
 }
 
-heat.addEventListener("scroll", () => { if (map) showTiles(); });
-drawWhenSeen(heat, () => drawHeatMap(heat, chosenRuns()));
-document.querySelector("#heat-map .tools").append(saveButtons(`Scores of ${WORDS.questions} by ${WORDS.run}`, { CSV: saveScores, ...pictureForms(titledMap, "scores") }));
+// ---- The map of all questions
+
+const heat = document.getElementById("heat");
+heat.addEventListener("scroll", () => { if (heat.map) showTiles(heat.map); });
+drawWhenSeen(heat, () => {
+  drawHeatMap(heat, questionMap, chosenRuns());
+  showLegend(document.getElementById("heat-legend"), questionMap);
+});
+document.querySelector("#heat-map .tools").append(saveButtons(questionMap.label, { CSV: saveScores, ...pictureForms(() => titledMap(heat), "scores") }));
 whenChanged((before) => {
   if (before && ["order", "colours", "runs", ...QUESTION_FILTERS].some((name) => before.filters.get(name) !== state.filters.get(name))) drawSoon();
 });
+
+// Paper has the first rows, some on each page.
+addEventListener("beforeprint", () => {
+  const { map } = heat;
+  if (!map || !heat.clientWidth) return;
+  const n = map.down.part === "question" ? Math.min(map.rows, MOST_ON_PAPER) : map.rows;
+  const starts = Array.from({ length: Math.ceil(n / ROWS_OF_PAPER) }, (_, page) => page * ROWS_OF_PAPER);
+  heat.replaceChildren(...starts.map((start) => namedRows(map, start, Math.min(n, start + ROWS_OF_PAPER))));
+  heat.classList.toggle("continued", n < map.rows);
+});
+addEventListener("afterprint", () => { if (heat.map && heat.clientWidth) drawHeatMap(heat, questionMap, chosenRuns()); });

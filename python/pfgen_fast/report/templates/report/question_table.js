@@ -96,7 +96,8 @@ function withColumn(cell, { isText, isWords, isExtra, key }) {
 
 function questionBody(question, columns, content, picks) {
   const { id, text } = overview.questions[question];
-  const name = [make("b", {}, id), " ", make("bdi", {}, text)];
+  const parts = [make("b", {}, id), " ", make("bdi", {}, text)];
+  const name = isLongId({ id, text }) ? parts.toReversed() : parts;
   const address = addressOf({ run: null, compare: null, question, sample: null });
   const box = make("input", { type: "checkbox" });
   box.addEventListener("change", () => picks.toggle(question));

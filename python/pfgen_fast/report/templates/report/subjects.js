@@ -1,6 +1,7 @@
-// The scores by subject: a row for each run that the leaderboard shows, a column for each subject with enough questions.
+// The scores by subject: a heat map of the runs that the leaderboard shows; files and paper have a table with intervals.
 
 const FEW = 4;  // with fewer questions, an interval is wider than all scores
+const OTHER = "other";
 const isSmall = (questions) => questions.length < FEW;
 
 /** The numbers of the questions of each subject; small subjects are "other" together. */
@@ -14,31 +15,55 @@ const subjects = (() => {
   const all = [...bySubject];
   const small = all.filter(([, questions]) => isSmall(questions));
   if (small.length < 2) return all;
-  return [...all.filter(([, questions]) => !isSmall(questions)), ["other", small.flatMap(([, questions]) => questions)]];
+  return [...all.filter(([, questions]) => !isSmall(questions)), [OTHER, small.flatMap(([, questions]) => questions)]];
 })();
 
-/** The name of a run, whose organisation a narrow screen leaves out. */
-function nameLink({ name, title, rest }, run) {
-  const [, organisation, model] = title.match(/^([^/]*\/(?=.))?(.*)$/s);
-  return make("a", { href: addressOf({ ...NOTHING_OPEN, run }), title: name },
-    make("span", { className: "long" }, organisation ?? ""), model, make("span", { className: "long quiet" }, rest && `/${rest}`));
+const subjectName = (place) => `${subjects[place][0]} (${counted(subjects[place][1].length)})`;
+
+/** The mean of a run in a subject with its interval, in words. */
+function subjectText(run, place, average) {
+  const [, questions] = subjects[place];
+  const interval = ownInterval(run, "average", average, questions);
+  if (isSmall(questions)) return figure(interval.mean, 2);
+  const digits = interval.ends ? bearingDigits((interval.ends[1] - interval.ends[0]) / 2) : overview.digits;
+  return `${figure(interval.mean, digits)} ${spreadText(interval, digits)}`;
 }
 
-async function drawSubjects(element, shown) {
-  const { average } = await figures();
-  const heads = [WORDS.Run, ...subjects.map(([name, questions]) => `${name} (${counted(questions.length)})`)];
-  const lines = shown.map((run) => [nameLink(overview.runs[run], run), ...subjects.map(([, questions]) => {
-    const interval = ownInterval(run, "average", average, questions);
-    if (isSmall(questions)) return make("span", { className: "quiet" }, figure(interval.mean, 2));
-    const digits = interval.ends ? bearingDigits((interval.ends[1] - interval.ends[0]) / 2) : overview.digits;
-    return `${figure(interval.mean, digits)} ${spreadText(interval, digits)}`;
-  })]);
-  const table = figuresTable(heads, lines, `Table of scores by ${WORDS.subject}`);
-  for (const { title, parentElement } of table.querySelectorAll("th bdi > a")) parentElement.parentElement.dataset.saved = title;
-  element.replaceChildren(table);
+/** The heat map of subjects and runs. Its colours go from the lowest mean of all runs to the highest; small subjects have none. */
+function subjectMap(average) {
+  const means = overview.runs.map((_, run) => subjects.map(([, questions]) => mean(questions.map((question) => average[question][run]))));
+  const [low, high] = means.flat().filter(isNumber).reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, -Infinity]);
+  const chosen = (place) => new Map([...state.filters, ...(subjects[place][0] === OTHER ? [] : [["subject", subjects[place][0]]])]);
+  return {
+    label: document.getElementById("subjects-title").textContent, scale: () => "level", ends: () => [low, high].map((end) => figure(end, CELL_DIGITS[0])),
+    axes: (shown) => [{ part: "subject", numbers: subjects.map((_, place) => place), name: subjectName, short: subjectName, lines: (place) => [subjectName(place)],
+      opens: (place) => ({ tab: "questions", filters: chosen(place) }) }, runAxis(shown)],
+    look({ run, subject }, nLetters) {
+      const value = means[run][subject];
+      return value === null ? [null, ""] : [isSmall(subjects[subject][1]) ? null : levelOf((value - low) / (high - low || 1)), cellFigure(value, nLetters)];
+    },
+    lines: ({ run, subject }) => [shortened(overview.runs[run].name, 80), subjectName(subject), subjectText(run, subject, average)],
+    opens: ({ run, subject }) => ({ ...NOTHING_OPEN, run, filters: chosen(subject) }),
+  };
 }
 
 if (subjects.length) {
-  const element = document.getElementById("subjects-table");
-  drawWhenSeen(element, () => drawSubjects(element, runsInOrder()));
+  const element = document.getElementById("subject-map");
+  const spec = once(async () => subjectMap((await figures()).average));
+  const heads = [WORDS.Run, ...subjects.map((_, place) => subjectName(place))];
+  const lines = async () => {
+    const { average } = await figures();
+    return runsInOrder().map((run) => [overview.runs[run].name, ...subjects.map((_, place) => subjectText(run, place, average))]);
+  };
+  element.addEventListener("scroll", () => { if (element.map) showTiles(element.map); });
+  drawWhenSeen(element, async () => {
+    drawHeatMap(element, await spec(), runsInOrder());
+    showLegend(document.querySelector("#subjects .heat-legend"), await spec());
+  });
+  const name = `Scores by ${WORDS.subject}`;
+  const saveTable = async () => saveFile(fileName(name, "csv"), csvOf([heads, ...await lines()]), "text/csv");
+  document.querySelector("#subjects .tools").append(saveButtons(name, { CSV: saveTable, ...pictureForms(() => titledMap(element), name) }));
+  const paper = document.getElementById("subjects-table");
+  addEventListener("beforeprint", async () => { if (!dialog.open) paper.replaceChildren(figuresTable(heads, await lines(), name)); });
+  addEventListener("afterprint", () => paper.replaceChildren());
 }
