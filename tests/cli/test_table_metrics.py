@@ -55,7 +55,8 @@ def test_a_filter_a_folder_and_json(call, table):
 )
 def test_columns_are_found_and_the_mean_is_printed(call, table, metric, reads):
     code, out, err = call("score", table, "--metric", metric)
-    assert (code, err) == (0, f"note: read {reads}\n")
+    one_model = "all rows are one model, because no column is named 'model'"
+    assert (code, err) == (0, f"note: read {reads}; {one_model}\n")
     assert out.splitlines()[0].split()[:5] == ["rank", "model", metric, "±95", "%"]
     assert out.splitlines()[1].split()[-1] == "2"
 

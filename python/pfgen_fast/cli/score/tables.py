@@ -119,6 +119,7 @@ def _job(command: ScoreOptions, path: str, scorer: ReferenceScorer | None) -> Ta
                 app.fail(f"{path}: name the column of {kind}s (--{kind}-column); there are {there}")
         model = None if command.output else next(iter(usual_columns(names, MODEL_NAMES)), None)
         told = ", ".join(f"{kind}s from {column!r}" for kind, column in {**columns, "model": model}.items() if column)
+        told += "" if model or command.output else "; all rows are one model, because no column is named 'model'"
         if not has_suite:
             question = str(columns["question"])
             suites = fitting_suites([str(row.get(question)) for row in head.rows()])
