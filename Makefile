@@ -84,10 +84,9 @@ engines: $(INTEGRATIONS)/made ## test Ray, Spark (Java 17 or later), Dask, Daft,
 pages: $(VENV)/with-browser ## test the pages of reports in the distribution's Chromium
 	PFGEN_BROWSER_REQUIRED=1 $(BIN)/python -m pytest -m browser -n $(WORKERS)
 
-# Without --quiet, which would also hide warnings from --strict.
 docs: $(VENV)/with-docs ## build the documentation site into build/site; a broken link or an external asset is an error
 	@$(MAKE) --no-print-directory wasm || echo "NOT CHECKED: the page docs/try.md, because the WebAssembly module cannot be built"
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python tools/build_site.py
 	$(BIN)/python tools/check_site.py build/site
 
 wasm: $(IN_PACKAGE)/pfgen.wasm ## compile the core to WebAssembly, for js/, the site and reports

@@ -82,11 +82,11 @@ def leads(path: Path, link: str, pages: dict[Path, Page]) -> bool:
 
 def search_problems(site: Path) -> Iterator[str]:
     """Whether the search has its code, and an index whose sections exist."""
-    index = site / "search" / "search_index.json"
+    index = site / "search.json"
     if not index.is_file():
         yield f"{index} is not there"
         return
-    sections = json.loads(index.read_text(encoding="utf-8"))["docs"]
+    sections = json.loads(index.read_text(encoding="utf-8"))["items"]
     locations = {section["location"].partition("#")[0] for section in sections}
     if len(sections) < N_SECTIONS:
         yield f"{index}: {len(sections)} sections, fewer than {N_SECTIONS}"

@@ -1,82 +1,82 @@
-"""Hooks that MkDocs calls while it builds the site: patterns in the navigation, files outside docs/, and try/.
+"""`python tools/build_site.py` builds the site into build/site with Zensical, strictly.
 
-Pages link to such files as GitHub needs it (`../bench/README.md`). The site shows each as a page below repository/, a
-program as its source and a folder as a list, so that a link leads somewhere without the network and a dead one fails.
+Zensical has no hooks, so it builds build/docs: a copy of docs/ with files outside it. Pages link to such files as
+GitHub needs it (`../bench/README.md`). The site shows each as a page below repository/, a program as its source and a
+folder as a list, so that a link leads somewhere without the network and a dead one fails.
 
 try/ holds the program of the page where anyone can try it; without the WebAssembly module, the page says so.
 """
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
-from mkdocs.structure.files import File
+import yaml
 from try_page import try_files
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
+BUILD = ROOT / "build"
 BESIDE = "repository"
 ALWAYS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md")
-AS_IT_IS = {".json", ".png", ".svg", ".html"}
+AS_IT_IS = {".json", ".png", ".svg", ".webp", ".html"}
 LANGUAGES = {".py": "python", ".toml": "toml", ".sh": "sh", ".jsonl": "json", ".hpp": "cpp", ".cpp": "cpp"}
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#\s])")
-DECLARATION = re.compile(r"`([^`]*<!\[[^`]*)`")
 HIDDEN = "---\nsearch:\n  exclude: true\n---\n"
 
 
-def on_config(config: Any) -> Any:
-    """Replaces each pattern of the navigation by the matching pages."""
-    config.nav = _expanded(config.nav)
-    return config
+def main() -> None:
+    """Builds the site; ends with Zensical's exit code."""
+    for folder in ("docs", "site"):
+        shutil.rmtree(BUILD / folder, ignore_errors=True)
+    copy_pages(BUILD / "docs")
+    (BUILD / "docs" / "try").mkdir()
+    for name, content in try_files().items():
+        (BUILD / "docs" / "try" / name).write_text(content, encoding="utf-8")
+    settings, _, navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")
+    listed = json.dumps(_expanded(yaml.safe_load(navigation)))
+    (BUILD / "mkdocs.yml").write_text(f"{settings}\nnav: {listed}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "zensical", "build", "--strict", "-f", str(BUILD / "mkdocs.yml")]
+    sys.exit(subprocess.run(command, check=False).returncode)
 
 
-def on_files(files: Any, *, config: Any) -> Any:
-    """Adds the files outside docs/ that pages link to, and the files that these link to."""
-    waiting = [ROOT / name for name in ALWAYS]
-    waiting += [path for page in DOCS.rglob("*.md") for path in _outside(page, page.read_text(encoding="utf-8"))]
+def copy_pages(folder: Path) -> None:
+    """Copies docs/, the files outside it that pages link to, and the files that these link to."""
+    shutil.copytree(DOCS, folder)
+    waiting = [*DOCS.rglob("*.md"), *(ROOT / name for name in ALWAYS)]
+    copied: set[Path] = set()
     while waiting:
         path = waiting.pop()
-        uri = _uri(path)
-        if files.get_file_from_path(uri) is not None:
+        target = folder / _uri(path)
+        if target in copied:
             continue
+        copied.add(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix in AS_IT_IS:
-            files.append(File.generated(config, uri, abs_src_path=str(path)))
+            shutil.copy(path, target)
             continue
         text = _page(path)
-        files.append(File.generated(config, uri, content=text))
+        target.write_text(_linked(text, path), encoding="utf-8")
         if path.suffix == ".md" or path.is_dir():
             waiting += _outside(path, text)
-    for name, content in try_files().items():
-        files.append(File.generated(config, f"try/{name}", content=content))
-    return files
 
 
-def on_post_build(*, config: Any) -> None:
-    """Writes the search index as a script, too; without a server, the theme's program needs it to start."""
-    index = Path(config.site_dir) / "search" / "search_index.json"
-    index.with_suffix(".js").write_text(f"var __index = {index.read_text(encoding='utf-8')}", encoding="utf-8")
-
-
-def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> str:
-    """Turns links into the repository into links into the site."""
-    source = page.file.src_uri
-    inside = source.removeprefix(f"{BESIDE}/").removesuffix("index.md" if source.endswith("/index.md") else "")
-    path = ROOT / inside if source.startswith(f"{BESIDE}/") else DOCS / source
-    folder = posixpath.dirname(source)
+def _linked(text: str, path: Path) -> str:
+    """A page with links into the site for links into the repository."""
+    folder = posixpath.dirname(_uri(path))
 
     def led(link: re.Match[str]) -> str:
         target = _target(path, link[0])
         return link[0] if target is None else posixpath.relpath(_uri(target), folder or ".")
 
-    return DECLARATION.sub(_as_html, LINK.sub(led, markdown))
-
-
-def _as_html(code: re.Match[str]) -> str:
-    """Escapes `<![` in code, which MkDocs would read as the beginning of an HTML declaration."""
-    return f"<code>{''.join(f'&#{ord(character)};' for character in code[1])}</code>"
+    return LINK.sub(led, text)
 
 
 def _expanded(item: Any) -> Any:
@@ -124,3 +124,7 @@ def _page(path: Path) -> str:
         return text
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{HIDDEN}# {path.name}\n\n{fence}{LANGUAGES.get(path.suffix, 'text')}\n{text}\n{fence}\n"
+
+
+if __name__ == "__main__":
+    main()
