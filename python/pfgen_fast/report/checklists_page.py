@@ -25,9 +25,8 @@ from ..lab.checklists.tasks import AnswerKey, ChecklistTask, TaskKey
 from . import pages
 from .answers import packed
 from .checklists_overview import AnswerEvidence, ModelEvidence, figures_of, overview_of, shown_tasks
-from .pages import PAGE, is_one_file, markup, page_text, write_bounded_page, write_page_folder
-from .run_page import SCRIPTS, of_overview
-from .score_page import NO_PARTS
+from .pages import PAGE, is_one_file, write_bounded_page, write_page_folder
+from .run_page import SCRIPTS, overview_page
 
 _OWN = {
     "report/answers.js": ("checklists/answers.js", "checklists/questions.js"),
@@ -94,19 +93,15 @@ class _Page:
         notes = [*self._overview["notes"], *_left_out(extent)]
         n_shown = 10**9 if extent[0] is None else extent[0]
         overview = {**self._overview, "files": files, "extent": extent, "n_shown": n_shown}
-        return page_text(
-            "report.html.jinja",
-            style="report/answers.css",
+        return overview_page(
+            overview,
+            self._figures,
             scripts=CHECKLISTS_SCRIPTS,
             section="Checklists",
-            loads_scripts=bool(files),
             suite=in_one_line(self._scores.suite.name),
-            **of_overview(overview),
             plots=[(place, "", plot["title"]) for place, plot in enumerate(self._overview["plots"])],
             notes=notes,
-            **NO_PARTS,
-            figures=markup(self._figures),
-            answers=list(map(markup, lines)),
+            answers=lines,
         )
 
 

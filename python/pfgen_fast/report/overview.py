@@ -119,11 +119,10 @@ def about_page(
 def headline(overview: Mapping[str, Any]) -> tuple[str, str]:
     """The name of the best run, and the sentence that goes on from there; the name is empty if no run has a rank."""
     ranked, words = [run for run in overview["runs"] if run["rank"] is not None], overview["words"]
+    if not ranked and "checklists" in overview and len(overview["runs"]) == 1:
+        is_judged = [overview["runs"][0][key] is not None for key, *_ in overview["columns"]]
+        return "", f"{overview['runs'][0]['name']}: {sum(is_judged)} of {len(is_judged)} areas are judged."
     if not ranked:
-        only, columns = overview["runs"][0], overview["columns"]
-        if "checklists" in overview and len(overview["runs"]) == 1:
-            n_judged = sum(only[key] is not None for key, *_ in columns)
-            return "", f"{only['name']}: {n_judged} of {len(columns)} areas are judged."
         return "", f"No {words['run']} has a rank."
     best, n, runs = ranked[0], len(ranked), words["runs"]
     n_titles = Counter(run["title"] for run in ranked)

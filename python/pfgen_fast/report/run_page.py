@@ -62,6 +62,11 @@ _PLOTS = (
     ("length", "score", "Score against length"),
 )
 
+_NO_PARTS: dict[str, Any] = {
+    **dict.fromkeys(("levels", "notes"), ()),
+    **dict.fromkeys(("fluent", "unhelpful", "n_shown", "is_cut", "is_every_second", "max_megabytes", "tried"), 0),
+}
+
 # The lengths to which the answers of a page that is too large are cut; short ones are of every second answer.
 _SHORTER = (4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 120, 100, 90, 80, 50, 20, 0)
 _SHORT = 300
@@ -152,17 +157,14 @@ class _Page:
     ) -> Iterator[str]:
         """The text of the page."""
         overview = {**self._overview, "n_shown": n_shown, "files": files}
-        return page_text(
-            "report.html.jinja",
-            style="report/answers.css",
-            scripts=TRY_SCRIPTS if self._tried else SCRIPTS,
+        return overview_page(
+            overview,
+            self._figures,
             section="Runs",
-            loads_scripts=bool(files),
-            is_live=self._is_live,
             suite=self._suite.title,
-            **of_overview(overview),
+            scripts=TRY_SCRIPTS if self._tried else SCRIPTS,
+            is_live=self._is_live,
             plots=_PLOTS,
-            notes=(),
             fluent=FLUENT,
             unhelpful=UNHELPFUL,
             levels=list(enumerate(LEVELS)),
@@ -170,8 +172,7 @@ class _Page:
             is_cut=n_shown < N_SHOWN,
             is_every_second=n_shown <= _SHORT,
             max_megabytes=pages.MAX_BYTES // 1_000_000,
-            figures=markup(self._figures),
-            answers=list(map(markup, answers)),
+            answers=answers,
             tried=markup("" if files else "\n".join(self._tried)),
         )
 
@@ -216,11 +217,13 @@ def _reference_rows(figures: Figures, suite: Suite) -> list[Sequence[float] | No
     return [row and row[:6] for row in rows]
 
 
-def of_overview(overview: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of the template that follow from the overview."""
+def overview_page(
+    overview: Mapping[str, Any], figures: str, *, answers: Sequence[str] = (), **values: Any
+) -> Iterator[str]:
+    """Yields the page of an overview; pages without n-gram scores lack the values of `_NO_PARTS`."""
     runs = overview["runs"]
     leader, sentence = headline(overview)
-    return {
+    of_overview = {
         **{key: overview.get(key) for key in ("runs", "words", "columns", "digits", "sweep", "target")},
         "has_answers": overview["has_answers"],
         "has_parts": overview["has_parts"],
@@ -233,7 +236,11 @@ def of_overview(overview: Mapping[str, Any]) -> dict[str, Any]:
         "leader_key": next((run["name"] for run in runs if run["rank"] is not None), ""),
         "place": _scale(runs),
         "overview": markup(page_json(overview)),
+        "loads_scripts": bool(overview["files"]),
+        "figures": markup(figures),
+        "answers": list(map(markup, answers)),
     }
+    return page_text("report.html.jinja", style="report/answers.css", **_NO_PARTS | of_overview | values)
 
 
 def _scale(runs: Sequence[Mapping[str, Any]]) -> Callable[[float | None], str]:

@@ -17,17 +17,11 @@ from ..runs.items.item_table import ItemScores
 from ..runs.items.ranking import Compared, compared_models, rank_models
 from .answers import packed
 from .overview import RUN_WORDS, about_page, shown_interval, sweep_of
-from .pages import markup, page_text, write_page
-from .run_page import SCRIPTS, of_overview
+from .pages import write_page
+from .run_page import SCRIPTS, overview_page
 
 MAX_ITEMS = 20_000
 MAX_SCORES = 1_000_000
-
-NO_PARTS: dict[str, Any] = {
-    "levels": (),
-    **dict.fromkeys(("fluent", "unhelpful", "n_shown", "is_cut", "is_every_second", "max_megabytes", "tried"), 0),
-}
-"""The values of the template that only n-gram scores have."""
 
 _MAX_COLUMNS = 20
 LEFT_OUT = ("report/plots.js",)
@@ -45,18 +39,14 @@ def write_score_report(scores: ItemScores, path: Path, *, metric: str | None = N
         )
     overview = _overview(scores, compared)
     plots = [(key, "score", f"{overview['words']['score']} against {title}") for key, title, _ in overview["columns"]]
-    page = page_text(
-        "report.html.jinja",
-        style="report/answers.css",
+    page = overview_page(
+        overview,
+        packed(_figures(overview, compared)),
         scripts=[script for script in SCRIPTS if plots or script not in LEFT_OUT],
         section="Scores",
         suite=in_one_line(name),
-        **of_overview(overview),
         notes=overview["notes"],
         plots=plots,
-        figures=markup(packed(_figures(overview, compared))),
-        **NO_PARTS,
-        answers=[],
     )
     write_page(path, page)
 

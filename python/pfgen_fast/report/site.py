@@ -296,14 +296,12 @@ class Site:
 
 def _contents(pages: Sequence[tuple[str, str, str]]) -> str:
     """What a site has, and what waits for annotators, by the sections, headlines and titles of its pages."""
-    counts: Counter[str] = Counter()
-    waiting = 0
+    counts, waiting = Counter[str](), 0
     for section, headline, title in pages:
-        n_runs = re.match(r"(\d+) run", title) if section == "Runs" else None
-        counts[_NOUNS[section]] += int(n_runs[1]) if n_runs else 1
-        if n_items := re.search(r"([\d,]+) of ([\d,]+) items? are decided", headline):
-            done, of = (int(n.replace(",", "")) for n in n_items.groups())
-            waiting += of - done
+        n_runs = re.match(r"\d+(?= run)", title)
+        counts[_NOUNS[section]] += int(n_runs[0]) if n_runs else 1
+        if items := re.search(r"([\d,]+) of ([\d,]+) items? are decided", headline):
+            waiting += int(items[2].replace(",", "")) - int(items[1].replace(",", ""))
     names = ", ".join(counted(n, noun) for noun, n in counts.items())
     return f"{names}; {counted(waiting, 'item')} wait{'s' * (waiting == 1)} for annotators" if waiting else names
 
