@@ -9,9 +9,10 @@ import re
 import pytest
 from makers.documented import DOCS, ROOT, tool
 from makers.reported import reported_run
-from pfgen_fast import PfgenError, Scorer
+from pfgen_fast import PfgenError, Scorer, Suite
 from pfgen_fast.report import trying, write_report
 from pfgen_fast.report.answers import packed
+from pfgen_fast.report.site_server import SiteServer
 from pfgen_fast.scoring.tinting import QuestionTints
 
 needs_module = pytest.mark.skipif(not trying.MODULE.is_file(), reason="no WebAssembly module: make wasm")
@@ -162,19 +163,25 @@ def test_a_table_is_ranked_and_saved_as_in_python(opened, tmp_path):
 
 @pytest.mark.browser
 @needs_module
-def test_a_compiled_suite_of_the_visitor_replaces_mini(opened, mini, site):
-    own = mini.only(["Q08", "Q02"])
+def test_a_compiled_suite_of_the_visitor_replaces_mini(opened, site, tmp_path):
+    source = ROOT / "python" / "pfgen_fast" / "data" / "mini"
+    (tmp_path / "Q08.json").write_bytes((source / "Q08.json").read_bytes())
+    question = json.loads((source / "Q02.json").read_text(encoding="utf-8"))
+    question["keywords"].append({"t": "(?<=a)b", "importance": 0.5})
+    (tmp_path / "Q02.json").write_text(json.dumps(question), encoding="utf-8")
+    own = Suite.load(tmp_path)
     runs = {"hash": own.metadata_hash, "n": 4, "questions": {"Q08": [0, 10_000, 500_000, 900_000]}}
-    published = site / "try" / "published.js"
-    published.write_text(f'register(["{packed(runs)}"]);', encoding="utf-8")
+    (site / "try" / "published.js").write_text(f'register(["{packed(runs)}"]);', encoding="utf-8")
     page = opened()
     drop(page, "own.pfgen", Scorer(own).to_bytes())
     page.wait_for_function("document.querySelector('select').length === 2")
-    for key in ("Q02", "Q08"):
-        page.select_option("select", key)
-        average = Scorer(own).score_one(key, ANSWER)["average"]
-        assert shown_score(page, ANSWER) == f"{average:.4f}"
-        assert bool(page.query_selector(".standing")) is (key == "Q08")  # else nothing is known of others
+    page.select_option("select", "Q02")
+    assert shown_score(page, ANSWER) == "not known here"
+    assert "Not checked here, only in Python: (?<=a)b" in page.text_content(".result")
+    assert page.query_selector(".standing") is None
+    page.select_option("select", "Q08")
+    average = Scorer(own).score_one("Q08", ANSWER)["average"]
+    assert shown_score(page, ANSWER) == f"{average:.4f}"
     assert 0.01 < average < 0.5
     assert "of the 4 published runs, it would rank 3." in page.text_content(".standing")
     assert "no texts of reference answers" in page.text_content(".reference")
@@ -226,15 +233,19 @@ def test_a_site_without_the_module_says_how_to_build_it(opened, site, monkeypatc
 
 @pytest.mark.browser
 @needs_module
-def test_a_report_scores_another_answer(open_tab, mini, tmp_path):
+@pytest.mark.parametrize("name", ["report.html", "folder", "served"])
+def test_a_report_scores_another_answer(open_tab, mini, tmp_path, name):
     runs = [reported_run(mini, f"org/{name}/1", score=score) for name, score in (("a", 0.8), ("b", 0.3))]
-    write_report(runs, mini, tmp_path / "report.html", can_try=True)
-    write_report(runs, mini, tmp_path / "folder", can_try=True)
-    average = Scorer(mini).score_one("Q07", ANSWER)["average"]
-    for path in (tmp_path / "report.html", tmp_path / "folder" / "index.html"):
+    write_report(runs, mini, tmp_path / name, can_try=True, is_live=name == "served")
+    path = tmp_path / name if name == "report.html" else tmp_path / name / "index.html"
+    assert "'wasm-unsafe-eval'" in path.read_text(encoding="utf-8").partition("style-src")[0]
+    with SiteServer(tmp_path / name) as server, server.running():
         tab = open_tab(path, "#/question=Q07")
+        if name == "served":
+            tab.page.goto(f"{server.address}#/question=Q07")
         tab.page.click("text=Score another answer here")
         tab.page.wait_for_selector("dialog textarea")
+        average = Scorer(mini).score_one("Q07", ANSWER)["average"]
         assert shown_score(tab.page, ANSWER) == f"{average:.4f}"
         assert "2 models of this page" in tab.page.text_content(".standing")
         assert tab.faults() == []
@@ -248,6 +259,6 @@ def test_a_report_names_the_command_for_a_missing_module_and_the_limit_of_one_fi
         write_report(runs, mini, tmp_path / "report.html", can_try=True)
     (tmp_path / "none").write_bytes(b"")
     monkeypatch.setattr(trying, "MAX_INDEX", 1000)
-    with pytest.raises(PfgenError, match="write a directory with --try, or use --serve"):
+    with pytest.raises(PfgenError, match="write a directory, or use --serve"):
         write_report(runs, mini, tmp_path / "report.html", can_try=True)
     trying.packed_core.cache_clear()

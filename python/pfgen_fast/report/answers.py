@@ -41,10 +41,10 @@ class _Shown(NamedTuple):
     spans: list[tuple[int, int]]  # matches of keyword patterns that the page cannot search for, in code points
 
 
-def packed(value: Any) -> str:
+def packed(value: Any, level: int = 6) -> str:
     """Bytes, or another value as JSON, compressed in Base64."""
     content = value if isinstance(value, bytes) else page_json(value).encode()
-    return base64.b64encode(gzip.compress(content, 6, mtime=0)).decode("ascii")
+    return base64.b64encode(gzip.compress(content, level, mtime=0)).decode("ascii")
 
 
 def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: int, every: int = 1) -> list[str]:

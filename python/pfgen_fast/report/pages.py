@@ -240,7 +240,8 @@ def write_page_folder(
 ) -> None:
     """Writes files of data, and the page with their addresses, in place of an earlier report.
 
-    The names of `data` begin the names of files; a value of None has no file and the address "".
+    The names of `data` begin the names of files; a value of None has no file and the address "". A value of bytes is
+    JSON already.
     """
     addresses: dict[str, list[str]] = {name: [] for name in data}
     with publishing(folder) as work:
@@ -248,7 +249,9 @@ def write_page_folder(
             for values in all_values:
                 address = ""
                 if values is not None:
-                    content = _MARK + f"register({page_json(values)});\n".encode()
+                    # JSON of the Base64 of a large index would take many seconds.
+                    listed = values if isinstance(values, bytes) else page_json(values).encode()
+                    content = b"%sregister(%s);\n" % (_MARK, listed)
                     address = f"{_DATA}/{name}-{hashlib.sha256(content).hexdigest()[:16]}.js"
                     write_whole(work / address, content)
                 addresses[name].append(address)

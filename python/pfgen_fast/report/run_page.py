@@ -101,7 +101,8 @@ def write_report(
     tried = packed_core(suite, is_one_file=is_one_file) if can_try else ()
     page = _Page(entries, suite, track, is_live=is_live, tried=tried)
     if not is_one_file:
-        data = {"answers": page.answers(N_SHOWN), "trials": page.trials(), "try": [tried] if can_try else []}
+        listed = '["' + '","'.join(tried) + '"]'
+        data = {"answers": page.answers(N_SHOWN), "trials": page.trials(), "try": [listed.encode()] if can_try else []}
         write_page_folder(output, data, lambda files: page.pieces(N_SHOWN, [], files))
         return
     samples = (sample for run in page.runs for question in run.questions.values() for sample in question.samples)

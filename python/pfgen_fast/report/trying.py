@@ -33,8 +33,9 @@ def packed_core(suite: Suite, *, is_one_file: bool = False) -> list[str]:
     index = (scorer := Scorer(suite)).to_bytes()
     if is_one_file and len(index) > MAX_INDEX:
         size = f"{len(index) / 1e6:.0f} MB, more than {MAX_INDEX // 1_000_000} MB"
-        raise PfgenError(f"{suite.title}: the index has {size}; write a directory with --try, or use --serve")
-    return [packed(head_of(scorer)), packed(index), packed(MODULE.read_bytes())]
+        raise PfgenError(f"{suite.title}: the index has {size}; write a directory, or use --serve")
+    level = 6 if len(index) <= MAX_INDEX else 1
+    return [packed(head_of(scorer)), packed(index, level), packed(MODULE.read_bytes())]
 
 
 def head_of(scorer: Scorer) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Report:
     )
     metric: options.MetricOfTable = None
     tables: options.ItemScoreOptions
-    can_try: bool = Option(False, "Let the page of runs score other answers, too; --serve does so by itself.", "--try")
+    can_try: bool = Option(False, "Let the page of runs score other answers, too; adds the suite's index.", "--try")
     quiet: Quiet = False
 
     def __call__(self) -> None:
@@ -155,7 +155,6 @@ class Report:
 
     def _site(self, folder: Path, *, is_live: bool = False) -> Site:
         from ...report.site import Site
-        from ...report.trying import MODULE
         from ...runs.checkout import suite_of
 
         suite = given_suite(self.suite)
@@ -168,7 +167,7 @@ class Report:
             metric=self.metric,
             title=self.title,
             is_live=is_live,
-            can_try=self.can_try or (is_live and MODULE.is_file()),
+            can_try=self.can_try,
         )
 
     def _serve(self) -> None:
