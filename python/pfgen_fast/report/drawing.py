@@ -77,7 +77,7 @@ _LABEL_SIZE = 8
 # Places of a label around its point: to the sides, above, below, at the corners; then farther off, with a line.
 _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 _DISTANCES = (6, 16)
-_TEXTS = re.compile(r"^(:is\(\.on-.*\)) \{ color: (?:light-dark\(#\w+, )?(#\w+)", re.MULTILINE)
+_TEXTS = re.compile(r"^(\.on-.*) \{ color: (?:light-dark\(#\w+, )?(#\w+)", re.MULTILINE)
 """The rules of a page for texts on a scale, and their colours on a dark ground; on other colours it is white."""
 
 
@@ -128,7 +128,8 @@ def following_theme(svg: bytes) -> bytes:
                 rules.append(f'[style*="{kind}: {light}"]{{{kind}:{dark}!important}}')
     if b'id="on-' in svg:
         rules.append('[id^="on-"] text{fill:#fff!important}')
-        rules += [f"{where.replace('.on', '#on')} text{{fill:{dark}!important}}" for where, dark in _TEXTS.findall(css)]
+        for where, dark in _TEXTS.findall(css):
+            rules.append(f":is({where.replace('.on', '#on')}) text{{fill:{dark}!important}}")
     style = f"@media(prefers-color-scheme:dark){{{''.join(rules)}}}</style>"
     return svg.replace(b"</style>", style.encode(), 1)
 

@@ -203,16 +203,16 @@ def _panels(curves: Sequence[Curve], metrics: Sequence[str]) -> chart_data.LineP
     for kind, by_metric in by_kind.items():
         # A metric without a curve here still has its place, so that its colour is its own.
         lines = [chart_data.Line(name, _NOTHING, _NOTHING) for name in metrics]
-        for name, curve in by_metric.items():
-            place = metrics.index(name)
-            lines[place] = chart_data.Line(name, curve.permille, curve.mean, curve.mean_low, curve.mean_high)
         first = next(iter(by_metric.values()))
         # Degrees that are no rates are numbered, and have names.
         ticks = first.names if np.array_equal(first.permille, np.arange(len(first.names))) else ()
+        for name, curve in by_metric.items():
+            degrees = curve.permille if ticks else curve.permille / 10
+            lines[metrics.index(name)] = chart_data.Line(name, degrees, curve.mean, curve.mean_low, curve.mean_high)
         title = f"{words_of(kind)} (n = {first.n_items:,})"
         panels.append(chart_data.LinePanel(title, tuple(lines), (None,) * len(lines), ticks))
     is_rate = any(not panel.ticks for panel in panels)
-    return chart_data.LinePanels(tuple(panels), "damaged sites in per mille" if is_rate else "degree", "mean score")
+    return chart_data.LinePanels(tuple(panels), "damaged sites in %" if is_rate else "degree", "mean score")
 
 
 def _scales(metrics: Sequence[Metric], curves: Sequence[Curve]) -> list[list[Metric]]:

@@ -69,7 +69,7 @@ const KINDS = {
     if (level_label) legend.append(make("li", {}, "- - ", level_label));
     const heights = panels.flatMap(({ lines, levels }) => [...lines.flatMap(({ y, low, high }) => [...y, ...low ?? [], ...high ?? []]), ...levels]).filter((value) => value !== null);
     const ofLine = ({ name, x, y, low, high }, number, ticks) => ({
-      color: LOOKS[number % LOOKS.length].color, symbol: LOOKS[number % LOOKS.length].symbol, dash: "solid", size: 3, hasBand: Boolean(low),
+      color: LOOKS[number % LOOKS.length].color, symbol: LOOKS[number % LOOKS.length].symbol, dash: "solid", size: 3, hasBand: Boolean(low) && panels[0].lines.length < 3,
       points: x.map((value, place) => ({ x: value, y: y[place], ...(low ? { low: low[place], high: high[place] } : {}), text: [name, `${ticks[place] ?? shortText(value)}: ${shortText(y[place])}`] })).filter((point) => point.y !== null),
     });
     return [legend, manyPlots(panels.map(({ title, lines, levels, ticks }) => plotOf(title, (plot) => drawChart(plot, {
