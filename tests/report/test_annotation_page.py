@@ -146,6 +146,8 @@ def test_the_page_fits_and_can_be_used_by_everybody(open_tab, path, language, op
         tab.press(key)
         assert tab.faults() == []
         tab.press("Escape")
+    bars = page.locator("#head, #foot").evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
+    assert "is_mobile" not in options or sum(bars) <= 130
     sizes = page.locator(".option").evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
     assert min(sizes) >= 44
 

@@ -99,7 +99,8 @@ def test_nothing_in_an_answer_or_a_name_leaves_its_place(page, mini):
     hostile = run(mini, name=BREAK_OUT, link=f"javascript:{BREAK_OUT}", answers=[BREAK_OUT], config=config)
     harmless_page, text = page(run(mini, name="x", link="y", answers=["z"])), page(hostile)
     assert list(embedded(text)) == list(embedded(harmless_page))
-    assert Outline(text).tags == Outline(harmless_page).tags
+    shown, expected = ([tag for tag in Outline(html).tags if tag != "wbr"] for html in (text, harmless_page))
+    assert shown == expected
     assert not any(name.startswith("on") for name, _ in Outline(text).attributes)
     assert not set("<>&\u2028\u2029") & set(embedded(text)["overview"])
     assert overview_in(text)["runs"][0]["name"] == BREAK_OUT

@@ -176,7 +176,9 @@ def _parts_of_name(run: CheckedRun, differing: Sequence[str]) -> dict[str, str]:
     settings = [run.parameters.get("mode", ""), *(f"{key} {run.parameters[key]}" for key in keys)]
     return {
         "title": title,
-        "settings": " · ".join(setting[:_MAX_SETTING] for setting in settings if setting),
+        "settings": " · ".join(
+            text if len(text) <= _MAX_SETTING else f"own {text.split()[0]}" for text in settings if text
+        ),
         "rest": rest,
         "organisation": in_one_line(model.partition("/")[0], 60) if "/" in model else "",
     }

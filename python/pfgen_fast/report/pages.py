@@ -124,7 +124,7 @@ def _environment() -> Any:
         keep_trailing_newline=True,
     )
     environment.filters |= {"figure": _figure, "rank_range": shown_range}
-    environment.filters["breakable"] = lambda name: markup("_<wbr>").join(harmless(name).split("_"))
+    environment.filters["breakable"] = lambda name: markup(re.sub("[_/]", r"\g<0><wbr>", html.escape(harmless(name))))
     return environment
 
 

@@ -338,7 +338,7 @@ function rowChart(rows, { label, at, ticks = [], marks, zero, room = 24, isStack
   const drawn = rows.map((row, number) => {
     const [y, words] = [height * number, `${row.name}: ${row.text}`];
     const name = shortened(row.name, narrow.matches ? Math.max(12, 44 - row.text.length) : 80);
-    return svg(row.href ? "a" : "g", { ...(row.href ? { href: row.href } : { role: "img" }), "aria-label": words, ...(row.run ? { "data-run": row.run } : {}) },
+    return svg(row.href ? "a" : "g", { ...(row.href ? { href: row.href } : { role: "img" }), "aria-label": words, ...(row.run ? { "data-run": row.run } : {}), ...(isStacked ? { class: "stacked" } : {}) },
       svg("title", {}, row.title ?? words), svg("rect", { class: "hit", width: "100%", y, height }),
       svg("text", { ...nameLook, y: y + (isStacked ? 14 : 18) }, name),
       svg("text", { class: "figure", x: "99%", y: y + (isStacked ? 14 : 18), "text-anchor": "end" }, row.text),

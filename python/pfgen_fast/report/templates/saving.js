@@ -108,7 +108,7 @@ const LINE = 20;  // pixels
 const LARGEST = 16_000;  // pixels of a side that browsers can draw
 const INHERITED = [
   "fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin",
-  "font-size", "font-weight", "font-style", "letter-spacing", "text-anchor", "dominant-baseline",
+  "font-size", "font-weight", "font-style", "letter-spacing", "text-anchor", "dominant-baseline", "paint-order",
 ];
 
 /** A drawing of the page below its legend, as an SVG that needs nothing else. */

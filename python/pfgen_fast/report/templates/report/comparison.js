@@ -277,8 +277,12 @@ function drawShares(element, { letters, looks, questions, sides }) {
       const part = { x: x + 1, y: y + 1, width: Math.max(0, size - 2), height: Math.max(0, height * of(key) / total - 2) };
       y += height * of(key) / total;
       const { title } = sides.get(`:${key}`);
-      return svg("a", { class: "share", href: addressOf({ question: null, brush: `:${key}` }), "aria-label": `${title}: ${counted(of(key))}` },
-        svg("rect", { ...part, fill: color, "fill-opacity": 0.35 }), ...(part.height > 20 && part.width > 100 ? [svg("text", { x: part.x + 8, y: part.y + 18 }, `${title}: ${counted(of(key))}`)] : []));
+      const count = counted(of(key));
+      const lines = [[`${title}: ${count}`], [title, count], [...title.split(" "), count], [count]]
+        .find((words) => 18 * words.length + 6 < part.height && words.every((word) => 6.7 * word.length + 10 < part.width)) ?? [];
+      return svg("a", { class: "share", href: addressOf({ question: null, brush: `:${key}` }), "aria-label": `${title}: ${count}` },
+        svg("rect", { ...part, fill: color, "fill-opacity": 0.35 }),
+        svg("text", {}, ...lines.map((words, line) => svg("tspan", { x: part.x + 8, y: part.y + 18 * (line + 1) }, words))));
     });
   };
   element.replaceChildren(svg("svg", { class: "chart", role: "group", "aria-label": `${letters.join(" and ")} by who is right`, width, height },

@@ -57,7 +57,6 @@ function filterRuns() {
     isHidden[number] = !isShown;
   });
   rowOf.forEach((row, number) => { row.hidden = isHidden[number]; });
-  zoomIntervals();
   const n = visibleRuns().length;
   document.getElementById("count").textContent = `${counted(n)} of ${counted(overview.runs.length)} ${WORDS.runs}`;
   document.getElementById("none").hidden = n > 0;
@@ -84,20 +83,20 @@ function withoutOutliers(runs) {
   return runs.filter(({ score }) => score >= low - 3 * (high - low) && score <= high + 3 * (high - low));
 }
 
-/** Draws the intervals on an axis for the shown runs. The page initially has an axis for all runs. */
-function zoomIntervals() {
+/** Draws the intervals of some rows on an axis for all runs but those far from all others, which are dots at its end. */
+function placeIntervals(rows) {
   const at = (value) => 100 * (value - allEnds[0]) / (allEnds[1] - allEnds[0]);
-  const [low, high] = endsOf(withoutOutliers(visibleRuns().map((number) => overview.runs[number]))).map(at);
-  const box = Number.isFinite(low) ? `${low.toFixed(2)} 0 ${(high - low).toFixed(2)} 8` : "0 0 100 8";
-  if (box === zoomIntervals.box) return;
-  zoomIntervals.box = box;
-  for (const drawing of table.querySelectorAll(".whisker")) {
-    const run = overview.runs[drawing.closest("tr").dataset.run];
-    drawing.setAttribute("viewBox", box);
-    drawing.classList.toggle("below", at(run.high) < low);
-    drawing.classList.toggle("above", at(run.low) > high);
+  const [low, high] = endsOf(withoutOutliers(overview.runs)).map(at);
+  if (!Number.isFinite(low)) return;
+  for (const row of rows) {
+    const drawing = row.querySelector(".whisker"), run = overview.runs[row.dataset.run];
+    drawing?.setAttribute("viewBox", `${low.toFixed(2)} 0 ${(high - low).toFixed(2)} 8`);
+    drawing?.classList.toggle("below", at(run.high) < low);
+    drawing?.classList.toggle("above", at(run.low) > high);
   }
 }
+
+placeIntervals(rowOf);
 
 // ---- The form
 

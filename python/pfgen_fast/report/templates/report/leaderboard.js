@@ -26,8 +26,7 @@ function readRows(n = unread.length) {
   rows.forEach((row) => { row.hidden = isHidden[row.dataset.run]; });
   addColumns(rows);
   table.tBodies[0].append(...rows);
-  zoomIntervals.box = "";
-  zoomIntervals();
+  placeIntervals(rows);
   if (layOutRows.width) layOutRows();
 }
 
