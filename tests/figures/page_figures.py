@@ -157,7 +157,7 @@ def simulated() -> dict[str, str]:
     return {line_cells[1]: line_cells[-1] for line_cells in cells}
 
 
-@figures("statistics.md", "Pearson's intervals hold from ten values on")
+@figures("statistics.md", "Pearson's intervals are reliable")
 def correlations_figures() -> Iterator[str]:
     yield f"{float(simulated()['Pearson, 40 values, columns with long tails']):.2f} 40"
 
