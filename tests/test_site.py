@@ -82,7 +82,7 @@ def test_the_built_site_asks_nobody_else_and_its_search_finds(served):
         asked, failed = [], []
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: failed.append(str(error)))
-        for name in ("index", "start", "what_the_score_sees", "reference/pfgen_fast", "repository/bench/index"):
+        for name in ("index", "start", "try", "what_the_score_sees", "reference/pfgen_fast", "repository/bench/index"):
             page.goto(f"{served}/{name}.html", wait_until="networkidle")
             assert page.evaluate("document.documentElement.scrollWidth") <= 390, name  # nothing sticks out
         page.set_viewport_size({"width": 1280, "height": 800})

@@ -247,7 +247,7 @@ def test_a_report_scores_another_answer(open_tab, mini, tmp_path, name):
         tab.page.wait_for_selector("dialog textarea")
         average = Scorer(mini).score_one("Q07", ANSWER)["average"]
         assert shown_score(tab.page, ANSWER) == f"{average:.4f}"
-        assert "2 models of this page" in tab.page.text_content(".standing")
+        assert "it would rank 2 of 3." in tab.page.text_content(".standing")
         assert tab.faults() == []
 
 

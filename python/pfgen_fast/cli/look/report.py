@@ -66,7 +66,9 @@ class Report:
     )
     metric: options.MetricOfTable = None
     tables: options.ItemScoreOptions
-    can_try: bool = Option(False, "Let the page of runs score other answers, too; adds the suite's index.", "--try")
+    can_try: bool = Option(
+        False, "Let the page of runs score other answers, too; adds the suite's index.", "--try", for_input="runs"
+    )
     quiet: Quiet = False
 
     def __call__(self) -> None:
@@ -84,6 +86,8 @@ class Report:
             fail("--port and --open: expected --serve")
         if self.title is not None and not (self.bundle or self.serve):
             fail("--title: expected --bundle or --serve")
+        if self.can_try and not (output or self.serve):
+            fail("--try: expected a page (--output or --serve)")
         if self.bundle and (output is None or is_one_file(output)):
             fail("--bundle: expected --output with a directory")
         if (self.dataset is None) != (self.eval_results is None):

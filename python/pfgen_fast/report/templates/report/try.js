@@ -6,7 +6,7 @@ let tryCore = null;
 /** Where a score would stand among the ranked models of the page. */
 function standingOnPage(question, score) {
   const means = overview.runs.filter(({ rank }) => rank !== null).map((run) => run.questions[question]).filter(isNumber);
-  return sayInReport("runs", counted(means.length), counted(1 + means.filter((mean) => mean > score).length));
+  return sayInReport("runs", counted(means.length + 1), counted(1 + means.filter((mean) => mean > score).length));
 }
 
 views.question.more = (question) => {

@@ -140,7 +140,7 @@ function tryElements(core) {
     save.addEventListener("click", () => saveFile(`${name.replace(TABLE, "")}-scored.csv`, scoredCsv(table), "text/csv"));
     ranking.replaceChildren(make("h2", {}, say("ranking", name)),
       make("div", { className: "scroller", tabIndex: 0, role: "group", ariaLabel: say("ranking", name) },
-        make("table", {}, make("thead", {}, make("tr", {}, ...heads.map((head) => make(head ? "th" : "td", head ? { scope: "col" } : {}, head)))), make("tbody", {}, ...rows))),
+        make("table", { className: "ranked" }, make("thead", {}, make("tr", {}, ...heads.map((head) => make(head ? "th" : "td", head ? { scope: "col" } : {}, head)))), make("tbody", {}, ...rows))),
       save);
   }
 

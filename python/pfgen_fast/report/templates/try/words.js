@@ -14,7 +14,7 @@ const TRY_WORDS = {
     take: "Use it as the answer", yours: "Your answer", model: "model", answers: "answers", save: "Save all scores (CSV)",
     ranking: "Ranking of {0}", scoring: "Scoring: {0} of {1}", without: "A compiled suite has no texts of reference answers.",
     above: "This score is higher than those of {0} of the {1} reference answers to this question, which score {2} to {3} (each is one of its own references).",
-    runs: "Among the mean scores on this question of the {0} models of this page, it would rank {1}.",
+    runs: "Among the models of this page, by their mean scores on this question, it would rank {1} of {0}.",
     published: "Among the mean scores on this question of the {0} published runs, it would rank {1}.",
   },
   ja: {
