@@ -44,7 +44,8 @@ class Compare:
 
     The interval and the p-value are those of the paired t-test over the questions that both runs have. With more than
     two runs, the first is compared with the others, or all pairs with --all-pairs, and p-values are corrected by Holm.
-    A directory or glob stands for all runs in it, except as the first.
+    A directory or glob stands for all runs in it, except as the first. The difference is A - B; of checkpoints in the
+    order of their steps it is B - A, except in JSON.
 
     Tables of scores (a row for each model and item, or a column for each model) and samples of
     lm-evaluation-harness are compared alike; --models chooses and orders their models.
