@@ -10,8 +10,10 @@ from pathlib import Path
 from pfgen_fast import Scorer
 from pfgen_fast.report.answers import packed
 from pfgen_fast.report.pages import page_json
-from pfgen_fast.report.trying import FIELD, head_of
+from pfgen_fast.report.trying import FIELD, typical_references
+from pfgen_fast.runs.items.answer_means import ANSWER_NAMES, MODEL_NAMES, QUESTION_NAMES
 from pfgen_fast.runs.result_tables import published
+from pfgen_fast.scoring.tinting import BOUNDS, LEVELS
 
 PACKAGE = Path(__file__).resolve().parents[1] / "python" / "pfgen_fast"
 MODULE = PACKAGE / "data" / "wasm" / "pfgen.wasm"
@@ -31,8 +33,15 @@ def try_files() -> dict[str, str]:
     means = {
         question: sorted(round(1e6 * run.by_question[question]) for run in runs) for question in runs[0].by_question
     }
+    head = {
+        "title": scorer.suite.title,
+        "bounds": BOUNDS,
+        "levels": LEVELS,
+        "names": {"question": QUESTION_NAMES, "answer": ANSWER_NAMES, "model": MODEL_NAMES},
+        "questions": typical_references(scorer),
+    }
     data = {
-        "mini": [head_of(scorer), scorer.to_bytes()],
+        "mini": [head, scorer.to_bytes()],
         "module": [MODULE.read_bytes()],
         "published": [{"hash": runs[0].result.metadata_hash, "n": len(runs), "questions": means}],
     }
