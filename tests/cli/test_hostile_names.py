@@ -30,7 +30,7 @@ WRITABLE = tuple(name for name in NAMES if "\udcff" not in name)
 # What the templates of the pages are made of.
 _TAGS = {"html", "head", "meta", "title", "style", "script", "body", "header", "nav", "main", "section", "template"}
 _TAGS |= {"h1", "h2", "h3", "p", "a", "b", "bdi", "code", "span", "ul", "li", "noscript", "figure", "figcaption", "img"}
-_TAGS |= {"table", "thead", "tbody", "tr", "th", "td", "div", "dialog", "details", "summary"}
+_TAGS |= {"table", "thead", "tbody", "tr", "th", "td", "div", "dialog", "details", "summary", "wbr"}
 _TAGS |= {"button", "input", "label", "select", "option", "form", "fieldset", "legend", "dl", "dt", "dd", "kbd"}
 _TAGS |= {"canvas", "svg", "use", "defs", "clippath", "g", "path", "rect", "circle", "line", "text", "tspan"}
 _CSV = "data:text/csv;charset=utf-8;base64,"

@@ -59,7 +59,6 @@ SECTIONS = (*_NOUNS,)
 _REPORTS = {"runs": "report", "scores": "report", "checklists": "checklists report"}
 _COMMANDS = {**_REPORTS, "discernment": "discern run", "experiments": "experiment", "suites": "suite build"}
 _NAMES = {"result.json": "result", "plan.json": "plan", "checklists.json": "suite"}
-_NEEDS = {"suite": "judgements of answers to its checklists"}
 _SHOWN = "files that 'pfgen-fast score' wrote, tables of scores, judgements with their suite, or finished pages"
 _ENDS = {".html": "page", ".jsonl": "export", ".csv": "table", ".tsv": "table", ".parquet": "table"}
 _MAX_FILES = 200_000
@@ -102,8 +101,7 @@ class Site:
             sources_of: dict[Path, Sequence[Path]] = {}
             for write in (self._runs, self._scores, self._checklists, self._progress, self._finished):
                 with self._leaving_out():
-                    for page, files in write(sources, work, track):
-                        sources_of[page] = files
+                    sources_of.update(write(sources, work, track))
             shown = self._shown_paths(sources, {file for files in sources_of.values() for file in files})
             self._finish(work, sources_of, few_names([Path(path).resolve().name for path in shown]))
         return len(sources_of)
@@ -117,10 +115,11 @@ class Site:
         paths = []
         for path in self.paths:
             held = {kind for place in expand(path) for kind in kinds[place]}
-            paths += [path] if "shown" in held else []
-            missing = [need for kind, need in _NEEDS.items() if kind in held]
-            if "shown" not in held and (missing or not held):
-                self._on_fault(f"{path}: nothing in it can be shown; expected {' and '.join(missing) or _SHOWN}")
+            if "shown" in held:
+                paths.append(path)
+            elif not held or "suite" in held:
+                need = "judgements of answers to its checklists" if held else _SHOWN
+                self._on_fault(f"{path}: nothing in it can be shown; expected {need}")
         return paths
 
     def write_if_changed(self) -> None:
@@ -255,10 +254,7 @@ class Site:
         """Fills the navigation of all pages and writes the start page; a page alone becomes the start page."""
         pages = sorted(sources_of, key=lambda page: (SECTIONS.index(page.parent.name.capitalize()), page.name != PAGE))
         if not pages:
-            raise TrialsError(
-                f"{few_names(self.paths)}: expected results, tables of scores, finished pages, "
-                "judged checklists with their suite, or plan.json of annotators"
-            )
+            raise TrialsError(f"{few_names(self.paths)}: expected {_SHOWN}, or plan.json of annotators")
         if len(pages) == 1:
             for path in [*pages, *pages[0].parent.glob("data")]:
                 path.rename(work / (path.name if path.is_dir() else PAGE))
