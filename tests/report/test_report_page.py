@@ -312,7 +312,7 @@ def test_questions_are_ordered_by_difficulty_and_colours_may_be_relative(open_ta
     page.locator('[data-filter="colours"]').select_option("median")
     assert tab.fragment == "tab=heat-map&order=number&colours=median"
     page.locator("#heat-legend", has_text="-").wait_for()
-    assert page.evaluate("titledMap().firstChild.textContent") == "Scores of questions by run, by number"
+    assert page.evaluate("titledMap(heat).firstChild.textContent") == "Scores of questions by run, by number"
 
 
 def test_a_heat_map_of_many_runs_has_them_down_and_draws_only_what_is_near_the_view(open_tab, made_page):
@@ -386,6 +386,7 @@ def test_the_leaderboard_is_printed_whole_and_an_open_run_once_with_its_tints(op
     tab = open_tab(path, "#run=org/model-3/x")
     page = tab.page
     page.wait_for_selector("#details-body .of-questions")
+    page.wait_for_function("paper.nodes.length > 0")
     assert tab.n_printed() <= 2
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("#details-body .answer").count() == 3  # its worst ones

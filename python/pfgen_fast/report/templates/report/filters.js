@@ -73,8 +73,6 @@ function endsOf(runs) {
   return [low, shown.reduce((so, run) => Math.max(so, run.high), low + 0.01)];
 }
 
-const allEnds = endsOf(overview.runs);
-
 /** The runs without those whose scores are far from all others, by more than three interquartile ranges; of few, all. */
 function withoutOutliers(runs) {
   if (runs.length < 5) return runs;
@@ -83,20 +81,26 @@ function withoutOutliers(runs) {
   return runs.filter(({ score }) => score >= low - 3 * (high - low) && score <= high + 3 * (high - low));
 }
 
-/** Draws the intervals of some rows on an axis for all runs but those far from all others, which are dots at its end. */
-function placeIntervals(rows) {
-  const at = (value) => 100 * (value - allEnds[0]) / (allEnds[1] - allEnds[0]);
-  const [low, high] = endsOf(withoutOutliers(overview.runs)).map(at);
-  if (!Number.isFinite(low)) return;
+const axis = endsOf(withoutOutliers(overview.runs));
+const axisBox = (() => {
+  const [first, last] = endsOf(overview.runs);  // the page is written with the axis of all runs
+  return `${(100 * (axis[0] - first) / (last - first)).toFixed(2)} 0 ${(100 * (axis[1] - axis[0]) / (last - first)).toFixed(2)} 8`;
+})();
+
+/** Completes rows of the page: of several runs of one name, those after the first have other addresses; intervals have one axis, at whose ends runs far from all others are dots. */
+function finishRows(rows) {
   for (const row of rows) {
-    const drawing = row.querySelector(".whisker"), run = overview.runs[row.dataset.run];
-    drawing?.setAttribute("viewBox", `${low.toFixed(2)} 0 ${(high - low).toFixed(2)} 8`);
-    drawing?.classList.toggle("below", at(run.high) < low);
-    drawing?.classList.toggle("above", at(run.low) > high);
+    const number = Number(row.dataset.run), run = overview.runs[number], drawing = row.querySelector(".whisker");
+    if (runKeys[number] !== run.name) row.querySelector("th a").href = addressOf({ run: number });
+    row.hidden = isHidden[number];
+    if (!drawing) continue;
+    drawing.setAttribute("viewBox", axisBox);
+    drawing.classList.toggle("below", run.high < axis[0]);
+    drawing.classList.toggle("above", run.low > axis[1]);
   }
 }
 
-placeIntervals(rowOf);
+finishRows(rowOf);
 
 // ---- The form
 
@@ -112,17 +116,13 @@ for (const part of ["of-parameters", "of-others"]) document.getElementById(part)
 const organisations = [...new Set(overview.runs.map(({ organisation }) => organisation))];
 document.querySelector('[data-filter="organisation"]').parentElement.hidden = organisations.length < 2;
 
-/** Fills the lists of the form, which are long. */
-const fillLists = once(() => {
+document.getElementById("filters").addEventListener("beforetoggle", () => {  // the lists are long
   const lists = new Map([["organisation", organisations], ...offeredParameters.map(({ name, values }) => [`parameter ${name}`, values])]);
   for (const select of filterForm.querySelectorAll("select")) {
-    const values = lists.get(select.dataset.filter).toSorted(byText);
-    select.append(...values.map((value) => make("option", { value: value || "–" }, shortened(value, 60) || "none")));
+    select.append(...lists.get(select.dataset.filter).toSorted(byText).map((value) => make("option", { value: value || "–" }, shortened(value, 60) || "none")));
   }
-  return true;
-});
-document.getElementById("filters").addEventListener("beforetoggle", () => { if (fillLists()) showForm(); });
-requestIdleCallback(() => { if (fillLists()) showForm(); });
+  showForm();
+}, { once: true });
 document.getElementById("columns").append(...COLUMNS.filter(({ isOptional }) => isOptional).map(({ key, title }) => {
   const box = make("input", { type: "checkbox" });
   box.dataset.shows = key;

@@ -5,15 +5,6 @@ const N_ROWS_TOGETHER = 40;  // as in the template; more rows are text of the pa
 const rowOf = [...table.tBodies[0].rows];  // by the number of the run
 const isHidden = overview.runs.map(() => false);  // by the search and the filters
 const unread = document.getElementById("more-runs")?.textContent.split("<tr ").slice(1) ?? [];
-nameRows(rowOf);
-
-/** Of several runs of one name, the first has the address that the page is written with. */
-function nameRows(rows) {
-  for (const row of rows) {
-    const run = Number(row.dataset.run);
-    if (runKeys[run] !== overview.runs[run].name) row.querySelector("th a").href = addressOf({ run });
-  }
-}
 
 /** Reads some of the unread rows; when there are none left, adds them to the table. */
 function readRows(n = unread.length) {
@@ -22,18 +13,15 @@ function readRows(n = unread.length) {
   rowOf.push(...read.content.children);
   if (unread.length) return;
   const rows = rowOf.slice(N_ROWS_TOGETHER);
-  nameRows(rows);
-  rows.forEach((row) => { row.hidden = isHidden[row.dataset.run]; });
+  finishRows(rows);
   addColumns(rows);
   table.tBodies[0].append(...rows);
-  placeIntervals(rows);
   if (layOutRows.width) layOutRows();
 }
 
 /** Reads the rows one part after the other, whenever the browser has time. */
 function readRowsSoon() {
-  if (!unread.length) return;
-  requestIdleCallback(() => { readRows(N_ROWS_TOGETHER); readRowsSoon(); }, { timeout: 1000 });
+  if (unread.length) requestIdleCallback(() => { readRows(N_ROWS_TOGETHER); readRowsSoon(); }, { timeout: 1000 });
 }
 
 /** The parameters in which the runs differ, each with its different values. */
