@@ -25,12 +25,13 @@ BENCH = --benchmark-only --benchmark-quiet --quiet $(BENCH_OPTIONS)
 FUZZ_SECONDS ?= 60
 SANITIZERS ?= asan-ubsan tsan
 FUZZ_SEED ?= 0
-# What scores answers, without what reads tables, counts texts and writes records.
-WASM := $(filter-out %/arrow_column.cpp, $(wildcard $(addprefix cpp/, $(addsuffix /*.cpp, \
-  src/formulas src/index src/references src/scoring src/text wasm)))) \
-  $(addprefix cpp/src/counting/, ngram_classes.cpp sorted_windows.cpp symbols.cpp)
+# What scores answers: each directory is compiled as one file, without what reads tables and counts texts.
+WASM := $(patsubst %, build/wasm/%.o, src/counting src/formulas src/index src/references src/scoring src/text wasm)
+NOT_IN_WASM := %/arrow_column.cpp %/ngram_counts.cpp %/sampler.cpp %/selection.cpp
 ZIG := $(BIN)/python -m ziglang c++ -w -target wasm32-wasi -O3 -std=c++20 -msimd128 -ffp-contract=off -fno-sanitize=all \
-  -Icpp/include -Icpp/src
+  -I. -Icpp/include -Icpp/src
+# The warnings that zig prints when it compiles its own library are shown only with an error.
+QUIETLY = 2>build/wasm/log || { cat build/wasm/log; exit 1; }
 IN_PACKAGE := python/pfgen_fast/data/wasm
 CPP := $(shell find cpp -name '*.[ch]pp')
 
@@ -188,16 +189,18 @@ $(VENV)/with-wasm: $(VENV)/installed
 	@touch $@
 
 # Exceptions are compiled, but nothing is unwound: see cpp/wasm/module.cpp.
-build/wasm/%.o: cpp/%.cpp $(filter %.hpp, $(CPP)) | $(VENV)/with-wasm
+$(WASM): build/wasm/%.o: $(filter-out cpp/tests/%, $(CPP)) | $(VENV)/with-wasm
 	@mkdir -p $(@D)
-	$(ZIG) -c -fexceptions -ffunction-sections $< -o $@
+	printf '#include "%s"\n' $(filter-out $(NOT_IN_WASM), $(wildcard cpp/$*/*.cpp)) | \
+	  $(ZIG) -c -fexceptions -ffunction-sections -x c++ - -o $@
 
-js/pfgen.wasm: $(WASM:cpp/%.cpp=build/wasm/%.o)
-	$(ZIG) -mexec-model=reactor $^ -Wl,--gc-sections -Wl,--strip-all -o $@
+js/pfgen.wasm: $(WASM)
+	$(ZIG) -mexec-model=reactor $^ -Wl,--gc-sections -Wl,--strip-all -o $@ $(QUIETLY)
 
 build/wasm/simd_test.wasm: cpp/tests/system/simd_test.cpp cpp/tests/makers/main.cpp cpp/src/system/simd.hpp | $(VENV)/with-wasm
 	@mkdir -p $(@D)
-	$(ZIG) -fno-exceptions -Icpp/tests $(filter %.cpp, $^) -o $@
+	printf '#include "%s"\n' $(filter %.cpp, $^) | $(ZIG) -Icpp/tests -c -fno-exceptions -x c++ - -o $(@:.wasm=.o)
+	$(ZIG) $(@:.wasm=.o) -o $@ $(QUIETLY)
 
 # Pages load it as a classic script, because a page on disk cannot load modules.
 $(IN_PACKAGE)/pfgen.wasm: js/pfgen.wasm js/pfgen.js js/patterns.js

@@ -89,6 +89,12 @@ function codePoints(text) {
   return points.subarray(0, n);
 }
 
+function textOf(points) {
+  let text = "";
+  for (let i = 0; i < points.length; i += 8192) text += String.fromCodePoint.apply(null, points.subarray(i, i + 8192));
+  return text;
+}
+
 /** A text of so many code points at the beginning of another, in which some may have two units. */
 function beginning(text, n) {
   let end = 0;
@@ -232,7 +238,7 @@ class Scorer {
   #search(instance, question, row, at, n, ends) {
     const { answers, isWide } = this.#searched;
     let text = isWide ? beginning(answers[row], n) : answers[row].slice(0, n);
-    if (this.profile === "normalised") text = String.fromCodePoint(...instance.numbers(at, n));
+    if (this.profile === "normalised") text = textOf(instance.numbers(at, n));
     const hasPairs = text.length !== n;
     const positions = instance.numbers(ends, this.#patterns[question].length);
     this.#patterns[question].forEach((pattern, i) => {

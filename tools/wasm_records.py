@@ -17,7 +17,7 @@ from pfgen_fast.scoring.explanation import explain
 
 ODD = ("", "Ice floats.\n", "x\ud800y", "\U0001f600" * 300, "𠮷野家 100", "１００％, 9 percent, water", "3.14 + 3. 14")
 
-LONG = "水に浮く。", 1_000_000  # a text, and how often it is repeated
+LONG = "氷floats", 1_000_000  # a text, and how often it is repeated: one word of 7 MB
 
 
 def answers(suite: Suite, n: int, seed: int) -> list[tuple[str, str]]:
@@ -100,9 +100,10 @@ def main() -> None:
                 record["cover"] = explained.cover
                 record["unmet"] = [rule.name for rule in explained.keywords if rule.name in rules]
             rows.append(record)
-        long = scorer.score([pairs[0][0]], [LONG[0] * LONG[1]])
-        scores = bits([float(long[name][0]) for name in long.columns[1:]])
-        rows.append({"question": pairs[0][0], "answer": LONG[0], "times": LONG[1], "scores": scores})
+        for question in (suite.questions[0].question_id, suite.questions[-1].question_id):
+            long = scorer.score([question], [LONG[0] * LONG[1]])
+            scores = bits([float(long[name][0]) for name in long.columns[1:]])
+            rows.append({"question": question, "answer": LONG[0], "times": LONG[1], "scores": scores})
         name = f"{suite.name}-{profile}"
         (options.output / f"{name}.pfgen").write_bytes(content := scorer.to_bytes())
         records = {
