@@ -51,7 +51,13 @@ function tryElements(core) {
   function useSuite() {
     select.replaceChildren(...core.scorer.questions.map(({ id, question }) => make("option", { value: id }, `${id} ${shortened(question, 60)}`)));
     follow();
-    if (!field.ready) ask(core.scorer.questions[0].id, "");
+    if (!field.ready) ask(firstQuestion(), "");
+  }
+
+  /** The first question in the language of the page, or the first. */
+  function firstQuestion() {
+    const { questions } = core.scorer;
+    return (questions.find(({ question }) => /\p{Script=Hiragana}/u.test(question) === (tried.lang === "ja")) ?? questions[0]).id;
   }
 
   function ask(id, text) {
@@ -63,7 +69,7 @@ function tryElements(core) {
       } catch (error) {
         tell(error.message);
       }
-      return ask(core.scorer.questions[0].id, text);
+      return ask(firstQuestion(), text);
     }
     select.value = question.id;
     asked.textContent = question.question;
