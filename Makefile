@@ -35,7 +35,7 @@ QUIETLY = 2>build/wasm/log || { cat build/wasm/log; exit 1; }
 IN_PACKAGE := python/pfgen_fast/data/wasm
 CPP := $(shell find cpp -name '*.[ch]pp')
 
-.PHONY: help demo test test-all fuzz simulate core clang windows parity models integrations engines pages docs wasm wasm-test lint package workflows bench bench-compare sanitize clean
+.PHONY: help demo test test-all fuzz simulate core clang windows parity models integrations engines pages docs wasm wasm-test lint package release-check workflows bench bench-compare sanitize clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -109,6 +109,10 @@ lint: $(VENV)/with-linters ## check style, types, and the imports between packag
 
 package: $(VENV)/with-packagers ## build and check sdist and wheel: contents, sizes, and use without a compiler (some minutes)
 	$(BIN)/python tools/package.py
+
+release-check: ## check what a release needs: notes, versions and tag, then packages
+	$(PYTHON) tools/release_notes.py $$(git tag --list --points-at HEAD 'v*')
+	$(MAKE) --no-print-directory package
 
 workflows: $(VENV)/with-actions ## check the files of GitHub Actions, and the list of wheels that cibuildwheel would build
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml

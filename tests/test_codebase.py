@@ -27,7 +27,7 @@ WITH_EXAMPLES = [
 def test_the_version_is_the_same_everywhere():
     (declared,) = re.findall(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), flags=re.MULTILINE)
     assert pfgen_fast.__version__ == _core.__version__ == declared
-    assert f"\nversion: {declared}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f'"version": "{declared}"' in (ROOT / "js" / "package.json").read_text()
 
 
 def test_the_changelog_begins_with_unreleased_changes():

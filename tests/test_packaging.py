@@ -64,7 +64,8 @@ def test_a_wheel_has_one_core_and_its_licence(names, problem):
 @pytest.fixture
 def released(tmp_path):
     (tmp_path / "pyproject.toml").write_text('[project]\nversion = "1.2.0"\n')
-    (tmp_path / "CITATION.cff").write_text("cff-version: 1.2.0\nversion: 1.2.0\n")
+    (tmp_path / "js").mkdir()
+    (tmp_path / "js" / "package.json").write_text('{\n  "version": "1.2.0",\n}\n')
     (tmp_path / "CHANGELOG.md").write_text(
         "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-11-01\n\n### Added\n\n* New.\n\n"
         "## [1.1.0] - 2026-10-01\n\n* Old.\n"
@@ -80,7 +81,7 @@ def test_the_notes_are_the_section_of_the_version(released):
     ("name", "old", "new", "problem"),
     [
         ("pyproject.toml", "1.2.0", "1.3.0", "the tag is v1.2.0, but pyproject.toml declares version 1.3.0"),
-        ("CITATION.cff", "\nversion: 1.2.0", "\nversion: 1.1.0", "CITATION.cff names version 1.1.0"),
+        ("js/package.json", "1.2.0", "1.1.0", "js/package.json names version 1.1.0"),
         ("CHANGELOG.md", "[1.2.0] - 2026-11-01", "[1.2.0]", "no section"),
         ("CHANGELOG.md", "### Added\n\n* New.", "", "says nothing of version 1.2.0"),
     ],

@@ -1,8 +1,8 @@
 """Builds the sdist and the wheel as users get them, and checks both: what is in them, their sizes, and that they work.
 
-The wheel is built from the sdist, installed into an environment without a compiler, and used there: the daily
-commands, the demo, and the tests that pyproject.toml gives to cibuildwheel. `python tools/package.py WHEEL` checks a
-finished one.
+The wheel is built from the sdist, installed into an environment without a compiler, and used there: the README, the
+daily commands, the demo, and the tests that pyproject.toml gives to cibuildwheel. `python tools/package.py WHEEL`
+checks a finished one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import email.parser
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -42,6 +43,7 @@ UNWANTED = re.compile(
     r"^(\.|bench/|build/|dist/|docs/.*\.(png|svg)$)|__pycache__|\.(so|pyd|o|zst|parquet)$|(?<!/pfgen-bench\.jsonl)\.xz$"
 )
 
+README_BLOCK = re.compile(r"(?<!-->\n)^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DAILY = """
 generate --engine ngram --suite mini --order 3 --trials 2 -o runs
 generate --engine ngram --suite mini --order 8 --trials 2 -o runs
@@ -193,6 +195,22 @@ def pip(environment: Path, variables: dict[str, str], *what: str | Path) -> None
     run(python_of(environment), "-m", "pip", "install", *options, *what, cwd=environment, env=variables)
 
 
+def try_readme(environment: Path, variables: dict[str, str], work: Path) -> None:
+    """Runs the commands and the code of the README, where there is nothing but the example's table."""
+    (work / "examples").mkdir(parents=True)
+    shutil.copy(ROOT / "examples" / "demo_answers.jsonl", work / "examples")
+    python = (python_of(environment), "-W", "error")
+    commands = []
+    for language, block in README_BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8")):
+        lines = block.replace("\\\n", " ").splitlines()
+        ours = (shlex.split(line, comments=True) for line in lines if line.startswith("pfgen-fast "))
+        commands += [["-c", block]] if language == "python" else [["-m", "pfgen_fast", *words[1:]] for words in ours]
+    if len(commands) < 3:
+        raise Fault(f"README.md has {len(commands)} commands, fewer than 3")
+    for command in commands:
+        run(*python, *command, cwd=work, env=variables)
+
+
 def try_daily_commands(environment: Path, variables: dict[str, str], work: Path) -> None:
     """Runs the most frequent commands, which need no extra."""
     work.mkdir()
@@ -239,6 +257,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             environment = Path(folder, "environment")
             variables = make_environment(environment, wheel)
             step("installed without a compiler", begin)
+            try_readme(environment, variables, Path(folder, "readme"))
+            step("the commands of the README work", begin)
             try_daily_commands(environment, variables, Path(folder, "daily"))
             step("the daily commands work", begin)
             test(environment, variables, Path(folder, "tests"), declared["tool"]["cibuildwheel"])

@@ -1,4 +1,4 @@
-"""Prints the notes of a release from CHANGELOG.md, after checking that tag, version, citation and changelog agree.
+"""Prints the notes of a release from CHANGELOG.md, after checking that tag, versions and changelog agree.
 
 `python tools/release_notes.py v1.2.3`, or without a tag while a release is prepared. Needs no package.
 """
@@ -21,9 +21,9 @@ def notes(root: Path, tag: str | None) -> str:
     version = _only(root / "pyproject.toml", r'^version = "(.+)"$')
     if tag is not None and tag != f"v{version}":
         raise ValueError(f"the tag is {tag}, but pyproject.toml declares version {version}: expected v{version}")
-    cited = _only(root / "CITATION.cff", r"^version: (.+)$")
-    if cited != version:
-        raise ValueError(f"CITATION.cff names version {cited}, but pyproject.toml declares {version}")
+    in_javascript = _only(root / "js" / "package.json", r'^  "version": "(.+)",$')
+    if in_javascript != version:
+        raise ValueError(f"js/package.json names version {in_javascript}, but pyproject.toml declares {version}")
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     heading = rf"^## \[{re.escape(version)}\] - \d{{4}}-\d{{2}}-\d{{2}}$"
     match = re.search(rf"{heading}\n(.*?)(?=^## |\Z)", changelog, flags=re.MULTILINE | re.DOTALL)
