@@ -7,6 +7,7 @@ function figures() {
   return unpackedFigures ??= packedLines("", "figures").then(([line]) => unpackedLine(line));
 }
 requestIdleCallback(figures);  // what is printed cannot wait for them
+requestIdleCallback(() => difficultyOf(0));  // which takes long for hundreds of runs
 
 /** A score or a difference of a question; figures of all questions have a digit more. Scores of 0 and 1 have none. */
 function scoreText(value, shown = figure) {

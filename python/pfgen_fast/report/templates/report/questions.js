@@ -11,7 +11,7 @@ async function drawQuestions() {
     drawQuestions.key = key;
     const more = await figures();
     if (key !== drawQuestions.key) return;
-    const of = questionFigures(runs);
+    const of = runs.length === modelRuns.length ? overview.questions.map((_, question) => difficultyOf(question)) : questionFigures(runs);
     drawQuestions.table = questionTable({
       label: WORDS.Questions, order: "questions", first: SIGN > 0 ? "mean" : "-mean", columns: questionColumns(of, runs, more), runs, isSearched: true,
       questions: overview.questions.map((_, question) => question),
