@@ -35,7 +35,7 @@ QUIETLY = 2>build/wasm/log || { cat build/wasm/log; exit 1; }
 IN_PACKAGE := python/pfgen_fast/data/wasm
 CPP := $(shell find cpp -name '*.[ch]pp')
 
-.PHONY: help demo test test-all fuzz simulate core clang windows parity models integrations engines pages docs wasm wasm-test lint package release-check workflows bench bench-compare sanitize clean
+.PHONY: help demo test test-all fuzz simulate core clang windows parity models integrations engines pages docs wasm wasm-test wasm-published lint package release-check workflows bench bench-compare sanitize clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -96,6 +96,12 @@ wasm-test: js/pfgen.wasm build/wasm/simd_test.wasm ## test the JavaScript packag
 	@command -v node >/dev/null || { echo "no node: install Node 18 or newer"; exit 1; }
 	$(BIN)/python tools/wasm_records.py build/wasm/records
 	node --test js/test/*.test.js
+	@if [ -d "$(PFGEN_BENCH)/data" ]; then $(MAKE) --no-print-directory wasm-published; else \
+	  echo "NOT CHECKED: published suite, because PFGEN_BENCH names no checkout of pfgen-bench"; fi
+
+wasm-published:
+	$(BIN)/python tools/wasm_records.py build/wasm/published -s "$(PFGEN_BENCH)/data" -n 1000 --oracle 0 --profiles leaderboard
+	PFGEN_RECORDS=build/wasm/published node --test js/test/scores.test.js
 
 lint: $(VENV)/with-linters ## check style, types, and the imports between packages
 	$(BIN)/ruff check .

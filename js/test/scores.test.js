@@ -45,12 +45,16 @@ for (const name of readdirSync(RECORDS).filter((file) => file.endsWith(".json"))
 
   test(`${name}: lists have at least a third of the native speed, explanations take less than 5 ms`, (context) => {
     const short = answers.filter((row) => row.times === undefined);
-    const lists = [...byQuestion(short)].map(([question, rows]) => [question, rows.map((row) => row.answer)]);
+    const lists = [...byQuestion(short)].map(([question, rows]) => {
+      const copies = Array(Math.ceil(200 / rows.length)).fill(rows); // as the records were measured
+      return [question, copies.flat().map((row) => row.answer)];
+    });
+    const n = lists.reduce((sum, [, texts]) => sum + texts.length, 0);
     let perSecond = 0;
     for (let pass = 0; pass < 9; ++pass) {
       const begin = performance.now();
       for (const [question, texts] of lists) scorer.score(question, texts);
-      perSecond = Math.max(perSecond, (1000 * short.length) / (performance.now() - begin));
+      perSecond = Math.max(perSecond, (1000 * n) / (performance.now() - begin));
     }
     const ms = keystroke(scorer, short);
     const rounded = (number) => Number(number.toPrecision(3)).toLocaleString("en");
