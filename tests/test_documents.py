@@ -226,7 +226,7 @@ def test_every_picture_is_made_by_a_command_that_the_docs_name():
     pictures = [path for part in ("docs", "bench") for path in (ROOT / part / "pictures").iterdir()]
     table = (DOCS / "architecture.md").read_text(encoding="utf-8").partition("## The site\n")[2]
     rows = dict(re.findall(r"^\| `([\w./]+)` \| `(.+?)` \|$", table, flags=re.MULTILINE))
-    stems = {f"{path.parent.relative_to(ROOT).as_posix()}/{path.stem}" for path in pictures}
+    stems = {f"{path.parent.relative_to(ROOT).as_posix()}/{path.stem.removesuffix('_dark')}" for path in pictures}
     assert stems == rows.keys()
     for command in rows.values():
         program = command.split()[1]

@@ -75,7 +75,11 @@ def target(page: Path, link: str) -> tuple[Path, str]:
 
 
 def anchors(path: Path) -> list[str]:
-    headings = HEADING.findall(CODE.sub("", path.read_text(encoding="utf-8"))) if path.is_file() else []
+    headings = (
+        HEADING.findall(CODE.sub("", path.read_text(encoding="utf-8")))
+        if path.suffix == ".md" and path.is_file()
+        else []
+    )
     return [re.sub(r"[^\w\- ]", "", title).lower().replace(" ", "-") for _, title in headings]
 
 
@@ -96,7 +100,7 @@ def test_a_japanese_page_links_to_the_english_page_and_to_existing_targets(name)
     for link in LINK.findall(CODE.sub("", text)):
         page, anchor = target(path, link)
         assert "://" in link or page.exists(), link
-        assert not anchor or "://" in link or anchor in anchors(page), link
+        assert not anchor or "://" in link or page.suffix != ".md" or anchor in anchors(page), link
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("docs/")])
