@@ -3,7 +3,7 @@
 const WORD = "[\\p{L}\\p{N}_]"; // Python's \w: str.isalnum() and _
 const CLASSES = { d: "\\p{Nd}", w: "\\p{L}\\p{N}_" };
 const BOUNDARY = `(?:(?<=${WORD})(?!${WORD})|(?<!${WORD})(?=${WORD}))`;
-const REPEAT = /^(?:[*+?]|\{(\d{1,9})(,?)(\d{0,9})\})/;
+const REPEAT = /^(?:[*+?]|\{(?!\})(\d*),?(\d*)\})/;
 const CONTROLS = { n: "\n", r: "\r", t: "\t", f: "\f", v: "\v" };
 
 class Unlike extends Error {}
@@ -17,6 +17,10 @@ class Reader {
 
   get next() {
     return this.rest[this.at];
+  }
+
+  get isRepeat() {
+    return REPEAT.test(this.rest.slice(this.at, this.at + 22).join(""));
   }
 
   take() {
@@ -49,6 +53,7 @@ class Reader {
   }
 
   atom() {
+    if (this.isRepeat) throw new Unlike();
     const first = this.take();
     if (first === "(") return this.group();
     if (first === "[") return { source: this.set(), isEmpty: false };
@@ -60,8 +65,6 @@ class Reader {
       const escaped = this.escaped();
       return { source: escaped.length > 1 ? `[${escaped}]` : quoted(escaped), isEmpty: false };
     }
-    if ("*+?".includes(first) || (first === "{" && REPEAT.test("{" + this.rest.slice(this.at, this.at + 22).join(""))))
-      throw new Unlike();
     return { source: quoted(first), isEmpty: false };
   }
 
@@ -112,20 +115,20 @@ class Reader {
     const match = REPEAT.exec(this.rest.slice(this.at, this.at + 22).join(""));
     if (!match) return atom;
     this.at += match[0].length;
-    if (match[1] !== undefined && match[3] !== "" && Number(match[1]) > Number(match[3])) throw new Unlike();
+    if (match[1] === "" || (match[2] && Number(match[1]) > Number(match[2]))) throw new Unlike();
     // Engines differ in what a repeated part that matches nothing leaves behind.
     if (atom.isEmpty || atom.isMark) throw new Unlike();
     const isLazy = this.next === "?";
     if (isLazy) this.take();
-    if (this.next === "+" || this.next === "*" || REPEAT.test(this.rest.slice(this.at, this.at + 22).join("")))
-      throw new Unlike();
+    if (this.isRepeat) throw new Unlike();
     const isEmpty = "*?".includes(match[0]) || Number(match[1]) === 0;
     return { source: atom.source + match[0] + (isLazy ? "?" : ""), isEmpty };
   }
 }
 
 function quoted(character) {
-  return /[\^$\\.*+?()[\]{}|/\-]/.test(character) ? `\\${character}` : character;
+  if (character === "-") return "\\x2d"; // which is valid in classes and outside
+  return /[\^$\\.*+?()[\]{}|/]/.test(character) ? `\\${character}` : character;
 }
 
 /**

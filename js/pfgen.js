@@ -314,7 +314,7 @@ class Scorer {
   /** The scores of an answer, how common each of its characters is in the references, and its keyword rules. */
   explain(question, answer) {
     const number = this.#numberOf(question);
-    const scores = this.score(question, answer);
+    const scores = this.score(question, checkedText(answer, "answer"));
     return guarded(this, (instance) => {
       const { core } = instance;
       const { keywords } = this.#questions[number];
@@ -336,14 +336,17 @@ class Scorer {
       return { scores, cover, rules, matches: matchesOf(keywords, answer), truncation };
     });
   }
-
 }
 
 async function compiled(source) {
   if (source instanceof WebAssembly.Module) return source;
   if (source !== undefined) return WebAssembly.compile(source);
   const address = new URL("./pfgen.wasm", import.meta.url);
-  if (address.protocol !== "file:") return WebAssembly.compile(await (await fetch(address)).arrayBuffer());
+  if (address.protocol !== "file:") {
+    const response = await fetch(address);
+    if (!response.ok) throw new PfgenError(`${address}: expected the module, got HTTP ${response.status}`);
+    return WebAssembly.compile(await response.arrayBuffer());
+  }
   const { readFile } = await import("node:fs/promises");
   return WebAssembly.compile(await readFile(address));
 }
