@@ -5,30 +5,22 @@ A page on disk loads scripts only, so the data are scripts, too. Without the mod
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pfgen_fast import Scorer
 from pfgen_fast.report.answers import packed
-from pfgen_fast.report.pages import page_json
-from pfgen_fast.report.trying import FIELD, typical_references
+from pfgen_fast.report.pages import page_json, source
+from pfgen_fast.report.trying import FIELD, MODULE, typical_references
 from pfgen_fast.runs.items.answer_means import ANSWER_NAMES, MODEL_NAMES, QUESTION_NAMES
 from pfgen_fast.runs.result_tables import published
 from pfgen_fast.scoring.tinting import BOUNDS, LEVELS
 
-PACKAGE = Path(__file__).resolve().parents[1] / "python" / "pfgen_fast"
-MODULE = PACKAGE / "data" / "wasm" / "pfgen.wasm"
 SCRIPTS = ("page.js", "unpacking.js", "csv.js", "marks.js", *FIELD, "try/tables.js", "try/page.js")
 
 
 def try_files() -> dict[str, str]:
     """The files by name."""
-
-    def joined(*names: str) -> str:
-        return "".join((PACKAGE / "report" / "templates" / name).read_text(encoding="utf-8") for name in names)
-
-    style = joined("marks.css", "try/try.css")
+    style = source("marks.css") + source("try/try.css")
     if not MODULE.is_file():
-        return {"try.css": style, "try.js": joined(*(name for name in SCRIPTS if name != FIELD[0]))}
+        return {"try.css": style, "try.js": "".join(source(name) for name in SCRIPTS if name != FIELD[0])}
     scorer, runs = Scorer("mini"), published()
     means = {
         question: sorted(round(1e6 * run.by_question[question]) for run in runs) for question in runs[0].by_question
@@ -46,4 +38,4 @@ def try_files() -> dict[str, str]:
         "published": [{"hash": runs[0].result.metadata_hash, "n": len(runs), "questions": means}],
     }
     scripts = {f"{name}.js": f"register({page_json(list(map(packed, lines)))});\n" for name, lines in data.items()}
-    return {"try.css": style, "try.js": joined(*SCRIPTS), **scripts}
+    return {"try.css": style, "try.js": "".join(map(source, SCRIPTS)), **scripts}

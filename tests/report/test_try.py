@@ -142,8 +142,11 @@ def test_a_table_is_ranked_and_saved_as_in_python(opened, tmp_path):
     path = ROOT / "examples" / "demo_answers.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     page = opened()
+    drop(page, "slow.csv", b"question,answer\n" + b"Q02,Ice\n" * 3000)
     drop(page, path.name, path.read_bytes())
     page.wait_for_selector("#try tbody tr")
+    page.wait_for_timeout(500)  # in which slow.csv would be scored
+    assert page.text_content("#try > section h2") == f"Ranking of {path.name}"
     shown = page.eval_on_selector_all("#try tbody tr", ROWS)
     means = {}
     for row in rows:
@@ -172,9 +175,11 @@ def test_a_compiled_suite_of_the_visitor_replaces_mini(opened, site, tmp_path):
     own = Suite.load(tmp_path)
     runs = {"hash": own.metadata_hash, "n": 4, "questions": {"Q08": [0, 10_000, 500_000, 900_000]}}
     (site / "try" / "published.js").write_text(f'register(["{packed(runs)}"]);', encoding="utf-8")
-    page = opened()
+    page = opened(fragment="#question=Q07&answer=Ice")
     drop(page, "own.pfgen", Scorer(own).to_bytes())
     page.wait_for_function("document.querySelector('select').length === 2")
+    assert page.eval_on_selector("#try > [role=alert]", "problem => problem.hidden")
+    assert not page.is_visible("text=Copy link")
     page.select_option("select", "Q02")
     assert shown_score(page, ANSWER) == "not known here"
     assert "Not checked here, only in Python: (?<=a)b" in page.text_content(".result")
@@ -189,9 +194,9 @@ def test_a_compiled_suite_of_the_visitor_replaces_mini(opened, site, tmp_path):
 
 PARTS = Scorer("mini").to_bytes() if trying.MODULE.is_file() else b""
 BAD = {
-    "cut.pfgen": (PARTS[:-1000], "the compiled suite"),
-    "other.pfgen": (PARTS[:8] + b"\x63" + PARTS[9:], "the compiled suite"),
-    "empty.pfgen": (b"", "the compiled suite"),
+    "cut.pfgen": (PARTS[:-1000], "cut.pfgen: the compiled suite"),
+    "other.pfgen": (PARTS[:8] + b"\x63" + PARTS[9:], "other.pfgen: the compiled suite"),
+    "empty.pfgen": (b"", "empty.pfgen: the compiled suite"),
     "a.csv": (b"question;answer\nQ07;Ice\n", "a.csv, line 1: expected commas between the columns, not semicolons"),
     "b.csv": (b"question,answer\nQ07,Ice\nQ99,x\n", "b.csv, line 3: unknown question 'Q99'"),
     "c.csv": (b'question,answer\nQ07,"Ice\n', "c.csv, line 2: not CSV: unexpected end of data"),
@@ -201,6 +206,8 @@ BAD = {
     "g.jsonl": (b'{"question": "Q07"\n', "g.jsonl, line 1: not JSON"),
     "h.csv": (b"question,answer\nQ07,\xff\n", "h.csv: not UTF-8"),
     "i.csv": (b"", "i.csv: empty; expected a header with the names of the columns"),
+    "j.csv": (b"question,answer\n", "j.csv: no answer has a score"),
+    "k.csv": (b"question,answer,average\n", "k.csv: there is already a column 'average', the name of a score"),
 }
 
 

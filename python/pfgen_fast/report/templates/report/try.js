@@ -1,7 +1,7 @@
 // "Score another answer here" in the view of a question. try/field.js comes first.
 
 const sayInReport = wordsOf("en");
-let tryCore = null;
+const tryCore = keepingLast(1, () => packedLines(overview.files.try?.[0], "try").then(openedCore));
 
 /** Where a score would stand among the ranked models of the page. */
 function standingOnPage(question, score) {
@@ -13,7 +13,7 @@ views.question.more = (question) => {
   const part = make("div", { className: "try-beside" });
   const element = make("details", { className: "folded" }, make("summary", {}, "Score another answer here"), part);
   fillWhenOpened(element, part, async () => {
-    const core = await (tryCore ??= packedLines(overview.files.try?.[0], "try").then(openedCore));
+    const core = await tryCore();
     const { id } = overview.questions[question];
     const [reference, scores] = core.head.questions[id];
     const standing = (_, score) => `${aboveReferences(scores, score, sayInReport)} ${standingOnPage(question, score)}`;

@@ -5,7 +5,7 @@ const tried = document.currentScript.parentElement;
 const beside = ((source) => (name) => new URL(name, source).href)(document.currentScript.src);
 const say = wordsOf(tried.lang);
 
-const kilobytes = (line) => counted(Math.round(line.length / 1000));
+const kilobytes = (size) => counted(Math.round(size / 1000));
 
 async function startTrying() {
   const status = make("p", { className: "quiet", role: "status" });
@@ -17,14 +17,15 @@ async function startTrying() {
   try {
     const lines = [...await fileOfLines(beside("mini.js")), ...await fileOfLines(beside("module.js"))];
     const core = await openedCore(lines);
-    status.textContent = say("loaded", kilobytes(lines[2]), core.head.title, kilobytes(lines[1]));
-    status.before(...tryElements(core));
+    const tellLoaded = (title, size) => { status.textContent = say("loaded", kilobytes(lines[2].length), title, kilobytes(size)); };
+    tellLoaded(core.head.title, lines[1].length);
+    status.before(...tryElements(core, tellLoaded));
   } catch (error) {
     status.textContent = error.message;
   }
 }
 
-function tryElements(core) {
+function tryElements(core, tellLoaded) {
   const select = make("select", {});
   const asked = make("p", { className: "asked" });
   const problem = make("p", { className: "missing", role: "alert", hidden: true });
@@ -32,10 +33,10 @@ function tryElements(core) {
   const ranking = make("section", { hidden: true });
   const field = answerField({ core, say, standing });
   const link = make("button", { type: "button" }, say("copy"));
-  let published = null;
+  let published = null, lastTake = 0;
 
   function standing(question, score) {
-    const own = core.head?.questions[question];
+    const own = core.head.questions[question];
     if (own) return aboveReferences(own[1], score, say);
     const means = published?.questions[question];
     if (!means) return "";
@@ -45,13 +46,13 @@ function tryElements(core) {
   function tell(text) {
     problem.textContent = text;
     problem.hidden = !text;
+    if (text) problem.scrollIntoView({ block: "nearest" });
   }
 
-  /** Offers the questions of a suite, and asks the first or the one of the address. */
+  /** Offers the questions of a suite, and asks the first. */
   function useSuite() {
     select.replaceChildren(...core.scorer.questions.map(({ id, question }) => make("option", { value: id }, `${id} ${shortened(question, 60)}`)));
-    follow();
-    if (!field.ready) ask(firstQuestion(), "");
+    ask(firstQuestion(), "");
   }
 
   /** The first question in the language of the page, or the first. */
@@ -61,7 +62,6 @@ function tryElements(core) {
   }
 
   function ask(id, text) {
-    field.ready = true;
     const question = core.scorer.questions.find((own) => own.id === id || own.question === id);
     if (!question) {
       try {
@@ -73,7 +73,7 @@ function tryElements(core) {
     }
     select.value = question.id;
     asked.textContent = question.question;
-    const own = core.head.questions?.[question.id];
+    const own = core.head.questions[question.id];
     const take = make("button", { type: "button" }, say("take"));
     take.addEventListener("click", () => field.ask(question.id, own[0]));
     reference.replaceChildren(make("h2", {}, say("reference")), ...own
@@ -92,73 +92,84 @@ function tryElements(core) {
 
   async function copyLink() {
     const fragment = new URLSearchParams({ question: select.value, answer: field.text() });
-    if (`${fragment}`.length > 30_000) return tell(say("long"));
+    const isLong = `${fragment}`.length > 30_000;
+    tell(isLong ? say("long") : "");
+    if (isLong) return;
     try {
       history.replaceState(null, "", `#${fragment}`);
       await navigator.clipboard.writeText(location.href);
       link.textContent = say("copied");
     } catch {
-      link.textContent = say("copy");  // the address bar has it
+      link.textContent = say("address");
     }
     setTimeout(() => { link.textContent = say("copy"); }, 3000);
   }
 
+  /** Takes files, until the visitor offers others. */
   async function take(files) {
+    const number = ++lastTake, isLast = () => number === lastTake;
     tell("");
     for (const file of files) {
       try {
         const content = await file.arrayBuffer();
-        if (TABLE.test(file.name)) await showRanking(content, file.name);
-        else await takeSuite(content);
+        if (!isLast()) return;
+        await (TABLE.test(file.name) ? showRanking : takeSuite)(content, file.name, isLast);
       } catch (error) {
-        tell(error.message);
+        if (isLast()) tell(error.message.startsWith(file.name) ? error.message : `${file.name}: ${error.message}`);
       }
     }
   }
 
-  async function takeSuite(content) {
+  async function takeSuite(content, name, isLast) {
     const scorer = core.Scorer.fromBytes(content);
-    published ??= await fileOfLines(beside("published.js")).then(([line]) => unpackedLine(line)).catch(() => null);
-    const known = published?.hash === scorer.metadataHash;
-    Object.assign(core, { scorer, head: { ...core.head, questions: {} } });
-    if (!known) published = null;
-    field.ready = false;
-    ranking.hidden = true;
+    const runs = await fileOfLines(beside("published.js")).then(([line]) => unpackedLine(line)).catch(() => null);
+    if (!isLast()) return;
+    published = runs?.hash === scorer.metadataHash ? runs : null;
+    Object.assign(core, { scorer, head: { ...core.head, questions: { __proto__: null } } });
+    link.hidden = ranking.hidden = true;  // a link opens the page with its own suite
+    tellLoaded(name, content.byteLength);
     useSuite();
+    select.focus();
   }
 
-  async function showRanking(content, name) {
+  async function showRanking(content, name, isLast) {
     ranking.hidden = false;
     const progress = make("p", { className: "quiet", role: "status" });
     ranking.replaceChildren(progress);
     let table;
     try {
-      table = await scoredTable(content, name, core, (n, all) => { progress.textContent = say("scoring", counted(n), counted(all)); });
-    } catch (error) {
-      ranking.hidden = true;
-      throw error;
+      table = await scoredTable(content, name, core, (n, all) => { progress.textContent = say("scoring", counted(n), counted(all)); return isLast(); });
+    } finally {
+      if (!table && progress.isConnected) ranking.hidden = true;
     }
+    if (!table) return;
     const heads = ["", say("model"), say("score"), say("fluency"), say("truthfulness"), say("helpfulness"), say("answers")];
-    const rows = table.models.map(({ model, n, means }) => make("tr", {},
-      make("td", {}, counted(1 + table.models.filter((other) => other.means[0] > means[0]).length)), make("th", { scope: "row" }, shortened(model, 80)),
+    const rows = table.models.map(({ rank, model, n, means }) => make("tr", {},
+      make("td", {}, counted(rank)), make("th", { scope: "row" }, shortened(model, 80)),
       ...means.map((mean, column) => make("td", {}, figure(mean, column ? 3 : 4))), make("td", {}, counted(n))));
     const save = make("button", { type: "button" }, say("save"));
     save.addEventListener("click", () => saveFile(`${name.replace(TABLE, "")}-scored.csv`, scoredCsv(table), "text/csv"));
     ranking.replaceChildren(make("h2", {}, say("ranking", name)),
       make("div", { className: "scroller", tabIndex: 0, role: "group", ariaLabel: say("ranking", name) },
         make("table", { className: "ranked" }, make("thead", {}, make("tr", {}, ...heads.map((head) => make(head ? "th" : "td", head ? { scope: "col" } : {}, head)))), make("tbody", {}, ...rows))),
-      save);
+      ...table.isCommon ? [] : [make("p", { className: "quiet" }, say("apart"))], save);
   }
 
   const input = make("input", { type: "file", multiple: true, accept: ".pfgen,.csv,.tsv,.jsonl,.ndjson" });
   input.addEventListener("change", () => { take([...input.files]); input.value = ""; });
-  tried.addEventListener("dragover", (event) => { event.preventDefault(); tried.classList.add("over"); });
+  const dropping = (act) => (event) => {
+    if (!event.dataTransfer.types.includes("Files")) return;  // a text goes into the field
+    event.preventDefault();
+    act(event);
+  };
+  tried.addEventListener("dragover", dropping(() => tried.classList.add("over")));
   tried.addEventListener("dragleave", () => tried.classList.remove("over"));
-  tried.addEventListener("drop", (event) => { event.preventDefault(); tried.classList.remove("over"); take([...event.dataTransfer.files]); });
+  tried.addEventListener("drop", dropping((event) => { tried.classList.remove("over"); take([...event.dataTransfer.files]); }));
   select.addEventListener("change", () => { tell(""); ask(select.value, ""); });
   link.addEventListener("click", copyLink);
   addEventListener("hashchange", follow);
   useSuite();
+  follow();
   const levels = (say("levels") ? say("levels").split("|") : core.head.levels).map((level, number) => make("li", {}, make("span", { className: `t${number}` }, "文字 text"), ` ${level}`));
   return [
     make("label", {}, say("question"), " ", select), asked, problem,

@@ -70,7 +70,7 @@ function jsonRows(text, name) {
     if (typeOf(row) !== "object") throw new pfgen.PfgenError(`${name}, line ${number}: expected an object with a question and an answer, not ${typeOf(row)}`);
     return [number, row];
   });
-  return { columns: [...new Set(rows.slice(0, 100).flatMap(([, row]) => Object.keys(row)))], rows };
+  return { columns: [...new Set(rows.flatMap(([, row]) => Object.keys(row)))], rows };
 }
 
 function typeOf(value) {
@@ -90,7 +90,7 @@ function usualColumns(columns, usual, name) {
   }));
 }
 
-/** The scores of a file with answers: its rows, and its models, best first. */
+/** The scores of a file with answers: its rows, and its models, best first; null if `onProgress` returns false. */
 async function scoredTable(content, name, { scorer, head }, onProgress) {
   let text;
   try {
@@ -101,6 +101,8 @@ async function scoredTable(content, name, { scorer, head }, onProgress) {
   const delimiter = DELIMITERS[name.match(TABLE)[1].toLowerCase()];
   const { columns, rows } = delimiter ? csvRows(text, delimiter, name) : jsonRows(text, name);
   const used = usualColumns(columns, head.names, name);
+  const taken = SCORES.find((own) => columns.includes(own));
+  if (taken) throw new pfgen.PfgenError(`${name}: there is already a column '${taken}', the name of a score; rename or drop it`);
   const scored = [];
   for (const [line, row] of rows) {
     const [question, answer] = [row[used.question], row[used.answer]];
@@ -113,11 +115,13 @@ async function scoredTable(content, name, { scorer, head }, onProgress) {
       throw new pfgen.PfgenError(`${name}, line ${line}: ${error.message}`);
     }
     if (scored.length % N_SCORED === 0) {
-      onProgress(scored.length, rows.length);
       await turn();
+      if (!onProgress(scored.length, rows.length)) return null;
     }
   }
-  return { columns, scored, models: rankedModels(scored) };
+  if (!scored.length) throw new pfgen.PfgenError(`${name}: no answer has a score`);
+  const models = rankedModels(scored);
+  return { columns, scored, models, isCommon: models.every(({ asked }) => asked === models[0].asked) };
 }
 
 const SCORES = ["average", "fluency", "truthfulness", "helpfulness"];
@@ -133,9 +137,10 @@ function rankedModels(scored) {
   const models = grouped(scored, "model").map(([model, rows]) => {
     const questions = grouped(rows, "question");
     const means = SCORES.map((name) => mean(questions.map(([, own]) => mean(own.map(({ scores }) => scores[name])))));
-    return { model, n: rows.length, means };
-  });
-  return models.sort((a, b) => (b.means[0] ?? -1) - (a.means[0] ?? -1));
+    return { model, n: rows.length, means, asked: questions.map(([question]) => question).sort().join("\n") };
+  }).sort((a, b) => (b.means[0] ?? -1) - (a.means[0] ?? -1));
+  models.forEach((own, at) => { own.rank = at && own.means[0] === models[at - 1].means[0] ? models[at - 1].rank : at + 1; });
+  return models;
 }
 
 /** The file with a row for each answer, with its scores. */

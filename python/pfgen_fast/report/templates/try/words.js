@@ -2,7 +2,8 @@
 
 const TRY_WORDS = {
   en: {
-    added: "after adding {0}", back: "Alt ↑ and Alt ↓ go back and forth", choose: "Choose files", copied: "Copied", copy: "Copy link",
+    added: "after adding {0}", address: "Copy it from the address bar", apart: "The models have answers to different questions, so their means are not comparable.",
+    back: "Alt ↑ and Alt ↓ go back and forth", choose: "Choose files", copied: "Copied", copy: "Copy link",
     drop: "Or drop your own files here: a compiled suite (.pfgen), or answers as CSV, TSV or JSON lines.",
     fluency: "fluency", helpfulness: "helpfulness", truthfulness: "truthfulness", score: "Score", history: "Scores so far",
     keywords: "Missing keywords: ", unchecked: "Not checked here, only in Python: ", unknown: "not known here",
@@ -18,7 +19,8 @@ const TRY_WORDS = {
     published: "Among the mean scores on this question of the {0} published runs, it would rank {1}.",
   },
   ja: {
-    added: "{0} を加えた後", back: "Alt ↑ と Alt ↓ で前後に移動", choose: "ファイルを選ぶ", copied: "コピーしました", copy: "リンクをコピー",
+    added: "{0} を加えた後", address: "アドレスバーからコピーしてください", apart: "モデルごとに回答した質問が異なるため、平均は比べられません。",
+    back: "Alt ↑ と Alt ↓ で前後に移動", choose: "ファイルを選ぶ", copied: "コピーしました", copy: "リンクをコピー",
     drop: "自分のファイルをここに置くこともできます: コンパイルしたスイート（.pfgen）、または CSV、TSV、JSON Lines の回答。",
     fluency: "流暢さ", helpfulness: "有用性", truthfulness: "真実性", score: "スコア", history: "これまでのスコア",
     keywords: "足りないキーワード: ", unchecked: "ここでは確認できないもの（Python のみ）: ", unknown: "ここでは不明",
