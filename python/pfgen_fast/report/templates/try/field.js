@@ -115,7 +115,7 @@ function answerField({ core, say, standing }) {
     if (!event.altKey || !step) return;
     event.preventDefault();
     remember();
-    back(at + step);
+    back(field.value ? at + step : at);
   });
   const element = make("div", { className: "try-field" }, make("label", {}, say("yours"), field), result, history);
   const ask = (asked, text = field.value) => {

@@ -92,9 +92,8 @@ function tryElements(core, tellLoaded) {
 
   async function copyLink() {
     const fragment = new URLSearchParams({ question: select.value, answer: field.text() });
-    const isLong = `${fragment}`.length > 30_000;
-    tell(isLong ? say("long") : "");
-    if (isLong) return;
+    tell(`${fragment}`.length > 30_000 ? say("long") : "");
+    if (!problem.hidden) return;
     try {
       history.replaceState(null, "", `#${fragment}`);
       await navigator.clipboard.writeText(location.href);
