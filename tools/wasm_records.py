@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import statistics
 import struct
 import time
 from pathlib import Path
@@ -52,7 +53,7 @@ def answers_per_second(scorer: Scorer, pairs: list[tuple[str, str]]) -> float:
         for question, texts in lists.items():
             scorer.score(question, texts)
         seconds.append(time.perf_counter() - begin)
-    return sum(map(len, lists.values())) / min(seconds)
+    return sum(map(len, lists.values())) / statistics.median(seconds)
 
 
 def refusals(content: bytes) -> list[dict[str, int | str]]:
