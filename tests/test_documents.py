@@ -255,6 +255,11 @@ def references(page: Path) -> list[str]:
     return re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
+def test_the_docs_stay_short():
+    pages = set(DOCS.rglob("*.md")) - set((DOCS / "reference").glob("*.md"))
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= 55_000
+
+
 def test_every_page_is_in_the_navigation():
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     patterns = re.findall(r"(\S+\.md)$", navigation, flags=re.MULTILINE)

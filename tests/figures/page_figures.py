@@ -170,7 +170,7 @@ def limits_figures() -> Iterator[str]:
 @figures("statistics_coverage.md", "*Coverage* is the share of draws")
 def draws_figures() -> Iterator[str]:
     yield "0.95"
-    for place, n in enumerate((4_000, 2_000, 1_000, 500)):
+    for place, n in enumerate((4_000, 500)):
         yield f"{1.96 * (0.95 * 0.05 / n) ** 0.5:.3f} {'' if place else 95} {n:,}"
 
 
