@@ -75,6 +75,8 @@ def released(tmp_path):
 
 def test_the_notes_are_the_section_of_the_version(released):
     assert release_notes.notes(released, "v1.2.0") == "### Added\n\n* New.\n"
+    (released / "CHANGELOG.md").write_text("## [Unreleased]\n\n* Next.\n")
+    assert release_notes.notes(released, None) == "* Next.\n"
 
 
 @pytest.mark.parametrize(

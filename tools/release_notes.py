@@ -1,6 +1,6 @@
 """Prints the notes of a release from CHANGELOG.md, after checking that tag, versions and changelog agree.
 
-`python tools/release_notes.py v1.2.3`, or without a tag while a release is prepared. Needs no package.
+`python tools/release_notes.py v1.2.3`, or without a tag before the release. Needs no package.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def notes(root: Path, tag: str | None) -> str:
-    """The section of the changelog for the version that pyproject.toml declares.
+    """The section of the changelog for the version that pyproject.toml declares; without a tag, [Unreleased] will do.
 
     Raises:
         ValueError: The files, or the tag, name different versions; or the section is missing, undated or empty.
@@ -25,8 +25,10 @@ def notes(root: Path, tag: str | None) -> str:
     if in_javascript != version:
         raise ValueError(f"js/package.json names version {in_javascript}, but pyproject.toml declares {version}")
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
-    heading = rf"^## \[{re.escape(version)}\] - \d{{4}}-\d{{2}}-\d{{2}}$"
-    match = re.search(rf"{heading}\n(.*?)(?=^## |\Z)", changelog, flags=re.MULTILINE | re.DOTALL)
+    headings = [rf"\[{re.escape(version)}\] - \d{{4}}-\d{{2}}-\d{{2}}", *([] if tag else [r"\[Unreleased\]"])]
+    pattern = r"^## {}$\n(.*?)(?=^## |\Z)"
+    sections = (re.search(pattern.format(heading), changelog, re.MULTILINE | re.DOTALL) for heading in headings)
+    match = next(filter(None, sections), None)
     if not match:
         raise ValueError(f"CHANGELOG.md has no section '## [{version}] - YYYY-MM-DD'")
     if not match[1].strip():
