@@ -256,7 +256,7 @@ def test_titles_leave_out_what_all_of_a_category_begin_with():
         ChecklistTask(str(number), "a", "c", f"You should write a detailed answer to the question: {text}")
         for number, text in enumerate(("why is ice light?", "why is the sky blue?", "why does it rain?"))
     ]
-    assert titles(tasks) == ["…is ice light?", "…is the sky blue?", "…does it rain?"]
+    assert titles(tasks) == ["is ice light?", "is the sky blue?", "does it rain?"]
     assert titles(tasks[:2]) == [task.instruction for task in tasks[:2]]
     assert titles([ChecklistTask("1", "a", "c", None)]) == [""]
 

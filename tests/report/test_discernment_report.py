@@ -167,7 +167,13 @@ def test_several_evaluators_stand_side_by_side():
     cells = table(finding, "cells")
     assert {row["evaluator"] for row in cells.to_dicts()} == {"ngram", "judge <b>"}
     assert "evaluator" in cells.heads()
-    assert len(finding.sentences) == 1 + 1 + 1
+    assert len(finding.sentences) == 1 + 1 + 1 + 1
+    assert finding.answer == "Both penalise other punctuation marks."
+    heat = picture_of(finding, "heat")
+    combined = {
+        row.name: row.columns[heat.columns.index("all together")] for group in heat.groups for row in group.rows
+    }
+    assert sum(map(len, combined.values())) == len(listed[0].perturbations)
     for item in finding_of(listed[:1]).tables:  # a column that is the same everywhere is in the file only
         assert not {"evaluator", "task"} & set(item.heads()) or item.name in ("work", "examples")
 

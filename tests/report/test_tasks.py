@@ -79,7 +79,7 @@ def test_why_is_my_model_bad(task):
     opened(task)
     body = task.page.locator("#details-body").inner_text()
     assert body.startswith(f"Rank 6 of {N_RUNS}")
-    for sentence in (r"· 8 trials", r"(Loses 0\.\d\d to|Gains 0\.\d\d on|Scores as) the median: ", r"Mean length "):
+    for sentence in (r"· 8 trials", r"(Loses 0\.\d{3} to|Gains 0\.\d{3} on|Scores as) the median: ", r"Mean length "):
         assert re.search(sentence, body)
     distances = task.page.locator("#details-body .of-questions tbody td:nth-child(3)").all_inner_texts()
     figures = [float(text) for text in distances]
@@ -90,7 +90,9 @@ def test_why_is_my_model_bad(task):
 def test_name_the_main_cause_of_a_bad_run(task):
     opened(task, "org/model-9")
     body, bars = task.page.locator("#details-body"), task.page.locator("#details-body .chart a")
-    assert re.search(r"Loses 0\.\d\d to the median: 0\.\d\d in about 50 % of answers that are empty", body.inner_text())
+    assert re.search(
+        r"Loses 0\.\d{3} to the median: 0\.\d{3} in about 50 % of answers that are empty", body.inner_text()
+    )
     assert re.fullmatch(r"Empty: -0\.\d{3} · ≈ 50 %", bars.first.get_attribute("aria-label"))
     assert is_in_view(task.page, bars.first)
     task.click(bars.first.locator("text").first)

@@ -226,10 +226,10 @@ def test_a_command_explains_the_loss_of_a_run(runs, call):
     assert [*losses] == [*CAUSES]
     assert sum(losses.values()) == pytest.approx(content["loss"])
     assert (content["causes"][1]["answers"], content["causes"][1]["share"]) == (6, pytest.approx(0.15))
-    sentence = "Loses 0.14 to good: 0.14 in 6 of 40 answers not in Japanese."
+    sentence = "Loses 0.136 to good: 0.138 in 6 of 40 answers not in Japanese."
     assert content["sentence"].replace(f"{folder.parent.name}/{folder.name}/", "") == sentence
     out = call("explain", folder / "language" / "result.json", "--suite", "mini")[1]
-    assert "the median: loses 0.14 in 6 of 40 answers not in Japanese; gains" in out
+    assert "the median: loses 0.138 in 6 of 40 answers not in Japanese; gains" in out
     assert f"the median: of {len(DAMAGES)} runs in {folder}" in out
     best = json.loads(call("explain", folder / "empty", "--against", "best", "--json")[1])
     assert best["reference_score"] == pytest.approx(runs[2]["good"].scores.average, abs=1e-4)
@@ -261,7 +261,7 @@ def test_score_says_why_a_run_of_the_published_suite_loses(runs, call, monkeypat
     good = {name: list(own[:6]) for name, own in diagnosis_figures(runs[2]["good"], MINI).items()}
     content = {"metadata_hash": MINI.metadata_hash, "n_runs": 1, "best_run": "x", "median": good, "best": good}
     monkeypatch.setattr(diagnosis_module, "_published", lambda: content)
-    line = "Loses 0.18 to the median: 0.18 in 8 of 40 answers that are empty.\n"
+    line = "Loses 0.180 to the median: 0.182 in 8 of 40 answers that are empty.\n"
     assert call("score", "--suite", "mini", folder / "empty")[1].endswith(line)
     assert "Loses" not in call("score", "--suite", "mini", folder)[1]
     assert "Loses" not in call("score", "--suite", "mini", folder / "empty", "--quiet")[1]

@@ -387,6 +387,5 @@ def titles(tasks: Sequence[ChecklistTask]) -> list[str]:
     for key, text in zip(keys, texts, strict=True):
         groups.setdefault(key, []).append(text)
     common = {key: min(own).rfind(" ", 0, n_equal(min(own), max(own))) + 1 for key, own in groups.items()}
-    begins = [common[key] if len(groups[key]) >= _MIN_ALIKE else 0 for key in keys]
-    pairs = zip(texts, begins, strict=True)
-    return [in_one_line(text if begin < _MIN_COMMON else f"…{text[begin:]}", _N_TITLE) for text, begin in pairs]
+    begins = [common[key] * (len(groups[key]) >= _MIN_ALIKE and common[key] >= _MIN_COMMON) for key in keys]
+    return [in_one_line(text[begin:], _N_TITLE) for text, begin in zip(texts, begins, strict=True)]

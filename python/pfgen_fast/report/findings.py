@@ -17,7 +17,7 @@ import numpy as np
 from ..base.file_writing import write_whole
 from ..base.table import Table
 from ..base.untrusted_text import in_one_line, utf8
-from ..lab.chart_data import Density, HeatCell, HeatMap, Points
+from ..lab.chart_data import Density, HeatCell, HeatMap, Points, Ranges
 from ..lab.finding import Finding
 from .charts import drawn, level_of
 from .drawing import stored_alike
@@ -52,10 +52,22 @@ def finding_page(finding: Finding) -> Iterator[str]:
         sentences=finding.first[1:],
         notes=finding.shown_notes,
         color_of=_color_of,
+        best=_figure_rows(finding),
         pictures=pictures,
         charts=markup(page_json([_data_of(picture.chart) for picture in pictures])),
         tables=[_shown(finding, table) for table in finding.shown_tables if table.name not in _PICTURED],
     )
+
+
+def _figure_rows(finding: Finding) -> list[tuple[Any, ...]]:
+    """The bars of a finding's card: name, text, low, value, high, and the end of the axis if it is not the highest."""
+    if finding.name == "annotation":
+        return [(name, f"{n:,} of {of:,}", 0, *[n / (of or 1)] * 2, 1) for name, n, of in finding.tables[0].rows]
+    for chart in (picture.chart for picture in finding.pictures if picture.name == "averages"):
+        if isinstance(chart, Ranges) and chart.low is not None and chart.high is not None:
+            rows = zip(chart.names, chart.values.tolist(), chart.low.tolist(), chart.high.tolist(), strict=True)
+            return [(name, f"{value:.1f}", low, value, high) for name, value, low, high in rows]
+    return []
 
 
 def _color_of(cell: HeatCell, chart: HeatMap) -> str:

@@ -197,11 +197,11 @@ def _loss_row(losses: QuestionFigures) -> tuple[Any, ...] | None:
     if not all(map(math.isfinite, (*losses[:6], *(clean or ())))):
         return None
     faults = [
-        (fault, round(share, 4), round(part, 4), sum(answer[0] == fault for answer in answers))
+        (fault, round(share, 5), round(part, 5), sum(answer[0] == fault for answer in answers))
         for fault, (share, part) in losses.faults.items()
     ]
     n_costly = sum(keywords > 0 for _, keywords, _ in answers), sum(length > 0 for _, _, length in answers)
-    late, short, *means = (round(value, 3) for value in (losses.late, losses.short, *(clean or ())))
+    late, short, *means = (round(value, 5) for value in (losses.late, losses.short, *(clean or ())))
     return late, short, means or None, faults, n_costly
 
 

@@ -272,12 +272,11 @@ class Site:
             time = datetime.fromtimestamp(max(self._seen[file][0] for file in files) / 1e9, tz=timezone.utc)
             place = "/".join(files[0].absolute().parent.parts[-2:]) if n_alike[own[page], head[2]] > 1 else ""
             cards.append((own[page], page.relative_to(work).as_posix(), place, head, _best(head), time))
-        contents = _contents([(own[page], *head[1:3]) for page, head in heads.items()])
         text = page_text(
             "site.html.jinja",
             section="",
-            headline=self.title or contents,
-            about=" · ".join([*([contents] if self.title else []), about]),
+            headline=self.title or heads[pages[0]][1].partition(". ")[0].removesuffix(".") + ".",
+            about=f"{_contents([(own[page], *head[1:3]) for page, head in heads.items()])} · {about}",
             cards=cards,
             faults=sorted(self.problems) if self.is_live else (),
             is_live=self.is_live,
@@ -306,7 +305,7 @@ def _best(head: Any) -> list[tuple[Any, ...]]:
     """The best runs of a page: name, score as text, and the score between the ends of its interval, in % of an axis."""
     with contextlib.suppress(TypeError, LookupError, ValueError, ArithmeticError):  # another kind of page
         rows: list[Any] = [(str(name), str(score), *map(float, ends)) for name, score, *ends in json.loads(head[3])]
-        low, high = min(row[2] for row in rows), max(row[4] for row in rows)
+        low, high = min(row[2] for row in rows), max(row[-1] for row in rows)
         return [(*row[:2], *(round(100 * (end - low) / (high - low or 1), 1) for end in row[2:5])) for row in rows]
     return []
 

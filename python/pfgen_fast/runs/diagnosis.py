@@ -89,22 +89,24 @@ class Diagnosis(TableResult):
         """The loss and its largest causes, in a sentence."""
         largest = sorted(self.causes[:-1], key=lambda cause: -abs(cause.loss))
         least = max(_SHOWN, abs(largest[0].loss) / 10)
-        lost, gained = (
-            ", ".join([self._part(cause) for cause in largest if sign * cause.loss >= least][:_MOST_SHOWN])
-            for sign in (1, -1)
-        )
+        shown = [[cause for cause in largest if sign * cause.loss >= least][:_MOST_SHOWN] for sign in (1, -1)]
+        parts = [list(map(self._part, causes)) for causes in shown]
+        rest = round(self.loss, 3) - fsum(round(cause.loss, 3) for causes in shown for cause in causes)
+        if any(parts) and abs(rest) >= _SHOWN:
+            parts[rest < 0].append(f"{abs(rest):.3f} by the rest")
+        lost, gained = map(", ".join, parts)
         loses, gains = (lost and f"loses {lost}"), (gained and f"gains {gained}")
         if self.loss >= _SHOWN:
-            head, tails = f"Loses {self.loss:.2f} to {self.reference}", (lost, gains)
+            head, tails = f"Loses {self.loss:.3f} to {self.reference}", (lost, gains)
         elif self.loss <= -_SHOWN:
-            head, tails = f"Gains {-self.loss:.2f} on {self.reference}", (gained, loses)
+            head, tails = f"Gains {-self.loss:.3f} on {self.reference}", (gained, loses)
         else:
             head, tails = f"Scores as {self.reference}", (loses, gains)
         return ": ".join(filter(None, (head, "; ".join(filter(None, tails))))) + "."
 
     def _part(self, cause: Cause) -> str:
-        """A cause in words, such as `0.11 in 54 % of answers not in Japanese`."""
-        points = f"{abs(cause.loss):.2f}"
+        """A cause in words, such as `0.112 in 54 % of answers not in Japanese`."""
+        points = f"{abs(cause.loss):.3f}"
         if cause.cause not in FAULTS:
             by = f"by {cause.cause}"
             return f"{points} {CAUSE_WORDS.get(cause.cause, by) if cause.loss > 0 else by}"
@@ -173,7 +175,7 @@ def diagnose(
 
     Example:
         >>> diagnose(RunResult(...), "best").sentence()  # doctest: +SKIP
-        'Loses 0.21 to the best run: 0.11 in 54 % of answers not in Japanese, 0.06 in 20 % of answers that are empty.'
+        'Loses 0.205 to the best run: 0.142 in 54 % of answers not in Japanese, 0.063 by the rest.'
     """
     if isinstance(run, RunResult):
         name, result, path = model_of(run.config, "this run"), run, None

@@ -203,12 +203,12 @@ def progress_of(path: Path, exports: Sequence[AnnotationFile]) -> Finding:
         finished[sheet] = max(finished.get(sheet, 0), sum(items.values()))
     try:
         plan = read_json(path, error=AnnotationError)["annotators"]
-        rows = [(name, finished.get(str(own["sheet"])), len(own["items"])) for name, own in plan.items()]
+        rows = [(name, finished.get(str(own["sheet"]), 0), len(own["items"])) for name, own in plan.items()]
     except (AttributeError, KeyError, TypeError):
         raise AnnotationError(f"{path}: expected a plan that 'pfgen-fast annotate' has written") from None
-    n_ready, n_done = sum(n == of for _, n, of in rows), sum(n or 0 for _, n, _ in rows)
+    n_ready, n_done = sum(n == of for _, n, of in rows), sum(n for _, n, _ in rows)
     n_items = counted(sum(of for *_, of in rows), "item")
     answer = f"{n_ready} of {counted(len(rows), 'annotator')} finished all items; {n_done:,} of {n_items} are decided."
-    about = "An annotator without an export has no figure. A judge's verdicts on an answer are one item."
+    about = "An annotator without an export has no finished item. A judge's verdicts on an answer are one item."
     table = finding_table("progress", "Finished items by annotator", ("annotator", "finished", "items"), rows)
     return Finding("annotation", answer, about, (table,), (), question="How far are the annotators?")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
 import numpy as np
 
-from ...base.untrusted_text import in_one_line
+from ...base.untrusted_text import few_names, in_one_line
 from ...lab import chart_data
 from ...lab.chart_data import CellGroup, CellRow, HeatCell, Threshold
 from ...lab.discernment.combined_metrics import response_styles
@@ -23,6 +23,7 @@ _ONE_SCALE = 5.0
 _STRONGEST = 5.0  # d from which on the colour of a heat map stays the same
 _LIGHTEST = 10  # per mille, at the begin of the scale of degrees
 _NOTHING = np.array([])
+_ALL = "all together"
 _TITLES = {level: "harmless changes: a fall is a fault" if level == "control" else f"{level}s" for level in LEVELS}
 _LEGEND = {
     "holds": "noticed, with all heavier degrees (p < 0.05)",
@@ -30,6 +31,7 @@ _LEGEND = {
     "fault": "fault: damage never noticed or rewarded, harmless change penalised",
     "some": "some: only degrees are noticed that are not the heaviest",
     "unclear": "unclear: too few scores change to tell",
+    "combined": "of an evaluator with several metrics, the test combines all of them (all together in the details)",
 }
 """The legend of the verdicts, by their colour or, if it needs an explanation, their text."""
 
@@ -41,7 +43,7 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
     heat = "How clearly {} notices each degree of damage: d, light on the left, heavy on the right"
     charts: list[tuple[str, str, chart_data.Chart]] = [
         ("lightest", lightest_title(results), _lightest(results)),
-        *(("heat", heat.format(result.title), _heat(result)) for result in results),
+        *(("heat", heat.format(result.title), _heat(result, len(results) > 1)) for result in results),
         *(curves for result in results for curves in _curves(result)),
         *((f"{name.replace(' ', '-')}s", f"{name.capitalize()} d{by}{on_common}, with 95 % intervals", chart)
           for name, chart in _averages(results)),
@@ -124,7 +126,7 @@ def _lightest(results: Sequence[Result]) -> chart_data.Thresholds:
         tuple(columns),
         tuple(CellGroup(_TITLES[level], lines) for level, lines in groups.items() if lines),
         ((0.0, "1 %"), (0.5, "10 %"), (1.0, "100 %")),
-        {look: words for look, words in _LEGEND.items() if look in looks},
+        {look: words for look, words in _LEGEND.items() if look in looks or (look == "combined" and len(results) > 1)},
     )
 
 
@@ -141,18 +143,20 @@ def _with_degrees(rows: Sequence[Row]) -> str:
 # --- heat map
 
 
-def _heat(result: Result) -> chart_data.HeatMap:
+def _heat(result: Result, has_combined: bool) -> chart_data.HeatMap:
     groups = []
     highest = [row["ceiling_d"] for row in result.rows("cells") if row["ceiling_d"]]
+    combined = [Row(row, metric=_ALL) for row in result.rows("perturbations") if has_combined and result.metrics[1:]]
+    metrics = (*dict.fromkeys(row["metric"] for row in combined), *result.metrics)
     for level in LEVELS:
-        cells = result.rows("cells", level=level)
+        cells = having([*combined, *result.rows("cells")], level=level)
         by_kind = [having(cells, kind=kind) for kind in dict.fromkeys(row["kind"] for row in cells)]
         rows = [CellRow(_with_degrees(rows), tuple(tuple(map(_heat_cell, having(rows, metric=metric)))
-                for metric in result.metrics)) for rows in by_kind]  # fmt: skip
+                for metric in metrics)) for rows in by_kind]  # fmt: skip
         if rows:
             groups.append(CellGroup(_TITLES[level], tuple(rows)))
     return chart_data.HeatMap(
-        result.metrics,
+        metrics,
         tuple(groups),
         {
             "d": "number and colour: d, from 1 on noticed (p < 0.05), below 0 if scores rise; ≥: as high as possible",
@@ -169,6 +173,8 @@ def _heat_cell(row: Row) -> HeatCell:
     if row["d"] is None:
         n_texts = row["n_items"] + row["n_impossible"]
         return HeatCell(math.nan, "–", f"{cell}: undefined, possible for {row['n_items']:,} of {n_texts:,} texts")
+    if row["metric"] is _ALL:
+        return HeatCell(row["d"], row.d_text, f"{cell}: d {row.d_text}", False, row.is_control and bool(row["noticed"]))
     within = "" if row["drop_low"] is None else f" ({row['drop_low']:.3f} to {row['drop_high']:.3f})"
     drop = f"mean drop {row['mean_drop']:.3f}{within}"
     figures = f"{drop}, d {row.d_text} ({row['d_low']:.1f} to {row['d_high']:.1f})"
@@ -183,15 +189,13 @@ def _heat_cell(row: Row) -> HeatCell:
 # --- curves
 
 
-def _curves(result: Result) -> list[tuple[str, str, chart_data.Chart]]:
+def _curves(result: Result) -> Iterator[tuple[str, str, chart_data.Chart]]:
     own = [curve for curve in result.test.curves if curve.task == result.task]
-    if not own:
-        return []
-    charts: list[tuple[str, str, chart_data.Chart]] = []
-    for metrics in _scales(result.test.scored.metrics, own):
-        title = f"Mean scores by {result.title} against the degree of damage, with 95 % intervals"
-        charts.append(("curves", title, _panels(own, [metric.name for metric in metrics])))
-    return charts
+    scales = _scales(result.test.scored.metrics, own) if own else []
+    for metrics in scales:
+        names = f": {few_names([metric.name for metric in metrics], 3, 100)}," if len(scales) > 1 else ""
+        title = f"Mean scores by {result.title}{names} against the degree of damage, with 95 % intervals"
+        yield "curves", title, _panels(own, [metric.name for metric in metrics])
 
 
 def _panels(curves: Sequence[Curve], metrics: Sequence[str]) -> chart_data.LinePanels:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 
 from ...base.table import Table
@@ -120,21 +120,30 @@ def _scores(result: Result, perturbation: str, item: str) -> str:
     return ", ".join(f"{in_one_line(name, 40)} {both}" for name, both in zip(result.metrics, ends, strict=True))
 
 
-_NOTHING = "The evaluators have no discernment score in common."
-
-
 def sentences(results: Sequence[Result]) -> list[str]:
-    """What a result notices, then what it does not; of several results, the best of each task first."""
+    """What a result notices, then what it does not; of several results, faults and the best of each task first."""
     _, by_kind = verdicts(results)
     if len(results) == 1:
         return _described(results[0], by_kind)
-    columns = enumerate(results)
-    described = [_described(result, {kind: [by_kind[kind][at]] for kind in by_kind}) for at, result in columns]
+    described = [_described(own, {kind: [by_kind[kind][at]] for kind in by_kind}) for at, own in enumerate(results)]
     tasks = dict.fromkeys(result.task for result in results if result.common)
     is_of_several = len({result.task for result in results}) > 1
     best = [_best([result for result in results if result.task == task], is_of_several) for task in tasks]
-    first = [" ".join(filter(None, best)) or _NOTHING] if tasks else []
-    return [*first, *map(" ".join, described)]
+    first = [" ".join(filter(None, best)) or "The evaluators have no discernment score in common."] if tasks else []
+    return [*_blind_spots(results, by_kind), *first, *map(" ".join, described)]
+
+
+def _blind_spots(results: Sequence[Result], by_kind: Mapping[str, Sequence[Threshold]]) -> list[str]:
+    """Which results miss, reward or penalise which kinds, in a sentence."""
+    kinds_of: defaultdict[str, list[str]] = defaultdict(list)
+    verbs = {"never": ("misses", "miss"), "rewarded": ("rewards", "reward"), "penalised": ("penalises", "penalise")}
+    for fault, kind in product(verbs, by_kind):
+        if names := [at.title for at, cell in zip(results, by_kind[kind], strict=True) if cell.text == fault]:
+            who = {1: names[0], len(results): "both" if len(results) == 2 else f"all {len(results)}"}.get(len(names))
+            kinds_of[f"{who or few_names(names, 3, 200)} {verbs[fault][len(names) > 1]}"].append(words_of(kind))
+    spots = "; ".join(f"{who} {few_names(kinds, 2, 200)}" for who, kinds in islice(kinds_of.items(), 3))
+    first, _, others = spots.partition(" ")
+    return [f"{first.capitalize() if first in ('both', 'all') else first} {others}."] if spots else []
 
 
 def _described(result: Result, by_kind: Mapping[str, Sequence[Threshold]]) -> list[str]:

@@ -386,7 +386,7 @@ function waterfall(bars, { label }) {
     const width = `${Math.max(0.4, Math.abs(Number.parseFloat(at(start)) - Number.parseFloat(at(end))))}%`;
     return [...next, svg("rect", { class: isFault ? "fault" : value < 0 ? "fall" : "rise", x: at(Math.min(start, end)), width, y: middle - 8, height: 16 })];
   };
-  return rowChart(bars, { label, at, ticks, marks });
+  return rowChart(bars, { label, at, ticks, marks, isStacked: narrow.matches || bars.some(({ name }) => name.length > innerWidth / 40) });
 }
 
 // ---- Legends

@@ -32,7 +32,7 @@ function ownLosses(number) {
     if (target.closest("a")) setTimeout(() => dialogBody.querySelector(".of-questions")?.scrollIntoView({ block: "center" }));
   });
   const worst = losses.categories.filter(([, loss]) => loss > 0).slice(0, N_NAMED_QUESTIONS).map(([category]) => overview.checklists[category].name);
-  const sentence = `${errorsSentence(errors)}${losses.total > 0 ? "Loses" : "Gains"} ${figure(Math.abs(losses.total), 1)} points against the median verdicts of the models${worst.length ? `, weakest in ${worst.join(", ")}` : ""}.`;
+  const sentence = `${errorsSentence(errors)}${losses.total > 0 ? "Loses" : "Gains"} ${figure(Math.abs(losses.total), 1)} points against the median verdicts of the models${worst.length ? `, ${losses.total > 0 ? "weakest" : "but loses"} in ${worst.join(", ")}` : ""}.`;
   return [make("p", {}, make("b", {}, sentence)), ...missing, chart,
     make("p", { className: "quiet" }, "An answer counts for its first error, or else for its area. A bar leads to its tasks."), ...dearestQuestions(losses.questions)];
 }

@@ -75,7 +75,7 @@ function diagnosisOf(more, run, reference) {
 function diagnosisSentence(diagnosis) {
   const { causes, reference, score, referenceScore, rows, nAnswers, nTrials } = diagnosis;
   const part = ({ cause, loss, n, share }) => {
-    const [points, words] = [figure(Math.abs(loss), 2), overview.cause_words[cause]];
+    const [points, words] = [figure(Math.abs(loss), 3), overview.cause_words[cause]];
     if (!overview.faults.includes(cause)) return `${points} ${(loss > 0 && words) || `by ${cause}`}`;
     if (nAnswers === nTrials * rows.length) return `${points} in ${n} of ${counted(nAnswers)} ${nAnswers === 1 ? "answer" : "answers"} ${words}`;
     return `${points} in ${share >= 0.01 ? `about ${figure(100 * share, 0)}` : "under 1"} % of answers ${words}`;
@@ -83,11 +83,14 @@ function diagnosisSentence(diagnosis) {
   const [few, most] = [0.005, 3];
   const largest = causes.slice(0, -1).sort((a, b) => Math.abs(b.loss) - Math.abs(a.loss));
   const shown = Math.max(few, Math.abs(largest[0].loss) / 10);
-  const parts = (sign) => largest.filter(({ loss }) => sign * loss >= shown).slice(0, most).map(part).join(", ");
+  const named = (sign) => largest.filter(({ loss }) => sign * loss >= shown).slice(0, most);
   const loss = referenceScore - score;
+  const all = [...named(1), ...named(-1)];
+  const rest = all.length ? all.reduce((so, one) => so - Number(one.loss.toFixed(3)), Number(loss.toFixed(3))) : 0;
+  const parts = (sign) => [...named(sign).map(part), ...sign * rest >= few ? [`${figure(Math.abs(rest), 3)} by the rest`] : []].join(", ");
   const sign = loss > -few ? 1 : -1;
   const isEqual = Math.abs(loss) < few;
-  const head = isEqual ? `Scores as ${reference}` : sign > 0 ? `Loses ${figure(loss, 2)} to ${reference}` : `Gains ${figure(-loss, 2)} on ${reference}`;
+  const head = isEqual ? `Scores as ${reference}` : sign > 0 ? `Loses ${figure(loss, 3)} to ${reference}` : `Gains ${figure(-loss, 3)} on ${reference}`;
   const tails = [sign, -sign].map((side) => parts(side) && `${isEqual || side !== sign ? (side > 0 ? "loses " : "gains ") : ""}${parts(side)}`).filter(Boolean);
   return tails.length ? `${head}: ${tails.join("; ")}.` : `${head}.`;
 }
