@@ -88,7 +88,7 @@ def reference_answers_figures() -> Iterator[str]:
     yield f"{entry.result.score:.4f} {entry.part('average'):.4f} {average:.4f} {entry.result.num_trials:,}"
 
 
-@figures(PAPER, "The paper has correlations above")
+@figures(PAPER, "The paper reports correlations above")
 def sets_of_the_paper_figures() -> Iterator[str]:
     by_set = published_by_set()
     (n_questions,) = numbers(by_set.questions)
@@ -144,7 +144,10 @@ def meaning_figures() -> Iterator[str]:
     scores = {entry.model: entry.result.score for entry in published_entries(yardsticks=True)}
     models = [entry.result.score for entry in published_entries()]
     yield " ".join(
-        ["1", *(f"{scores[name]:.2f}" for name in ("system/ground-truth", "openai/gpt-4o", "openai/gpt-35-turbo"))]
+        [
+            "1 0.71 71 1",
+            *(f"{scores[name]:.2f}" for name in ("system/ground-truth", "openai/gpt-4o", "openai/gpt-35-turbo")),
+        ]
     )
     yield f"{len(models)} {median(models):.2f} 0.71 {1 + sum(score > 0.71 for score in models)}"
 
@@ -159,12 +162,7 @@ def simulated() -> dict[str, str]:
 
 @figures("statistics.md", "Pearson's intervals are reliable")
 def correlations_figures() -> Iterator[str]:
-    yield f"{float(simulated()['Pearson, 40 values, columns with long tails']):.2f} 40"
-
-
-@figures("statistics.md", "* **Limits.** Pearson's correlation")
-def limits_figures() -> Iterator[str]:
-    yield f"{float(simulated()['Pearson, 50 tasks, columns with long tails']):.2f} 50"
+    yield f"40 {100 * float(simulated()['Pearson, 40 values, columns with long tails']):.0f} 95"
 
 
 @figures("statistics_coverage.md", "*Coverage* is the share of draws")
@@ -172,17 +170,6 @@ def draws_figures() -> Iterator[str]:
     yield "0.95"
     for place, n in enumerate((4_000, 500)):
         yield f"{1.96 * (0.95 * 0.05 / n) ** 0.5:.3f} {'' if place else 95} {n:,}"
-
-
-@figures("statistics.md", "`result.json` has `score_std`", published.needs_published_runs)
-def spreads_figures() -> Iterator[str]:
-    spreads = []  # the recorded score_std of runs of ten trials or more, in shares of that of independent trials
-    for run in published.runs():
-        result = run.result()
-        if result["num_trials"] >= 10:
-            variances = [question["score_std"] ** 2 for question in result["questions"].values()]
-            spreads.append(result["score_std"] * len(variances) / sum(variances) ** 0.5)
-    yield f"{len(spreads)} {min(spreads):.2f} {max(spreads):.2f} {np.median(spreads):.2f}"
 
 
 @cache
