@@ -75,7 +75,7 @@ def table_1_figures() -> Iterator[str]:
     yield f"{n_rows} {of_all(SWALLOW[1])} {n_rows - 3} {of_all(SWALLOW[1], *NOT_IN_JAPANESE)}"
 
 
-@figures(PAPER, "With the other name of Swallow")
+@figures(PAPER, "With Swallow under its other name")
 def other_name_figures() -> Iterator[str]:
     yield f"{of_all(SWALLOW[0])} {of_all(SWALLOW[0], *NOT_IN_JAPANESE)}"
 
