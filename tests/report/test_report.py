@@ -306,7 +306,10 @@ def test_runs_that_differ_in_few_parameters_are_a_sweep():
     # A model that does not follow from the other parameters is a parameter.
     both = [{**config, "model": model} for config in configs for model in ("a", "b")]
     assert set(swept_values(both)[0]) == {"model", "order", "temperature"}
-    assert swept_values([{"mode": "qa"}, {"mode": "qa", "top_k": 5}]) == [{"top_k": "–"}, {"top_k": 5.0}]
+    assert swept_values([{"mode": "qa"}, {"mode": "qa", "top_k": 5, "input_hash": "a"}]) == [
+        {"top_k": "–"},
+        {"top_k": 5.0},
+    ]
 
 
 @pytest.mark.parametrize(

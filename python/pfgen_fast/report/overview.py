@@ -291,7 +291,7 @@ def series_of(
     for number, step in enumerate(steps):
         if step is not None:
             by_step.setdefault(step, []).append(number)
-    settings = [{in_one_line(key): _plain(value) for key, value in (config or {}).items()} for config in configs]
+    settings = [_settings_of(config) for config in configs]
     differing: dict[str, dict[str, None]] = {}
     for (series, _), numbers in by_step.items():
         for key in chain.from_iterable(settings[number] for number in numbers):
@@ -308,7 +308,7 @@ def series_of(
 
 def swept_values(configs: Sequence[Mapping[str, Any] | None]) -> list[Settings] | None:
     """The values of each run for the parameters in which the runs differ; None if the runs are not a sweep."""
-    known = [{in_one_line(key): _plain(value) for key, value in (config or {}).items()} for config in configs]
+    known = [_settings_of(config) for config in configs]
     if None in configs or not 2 <= len(configs) <= _MAX_SWEEP:
         return None
     columns = {key: [config.get(key, _NOT_THERE) for config in known] for config in known for key in config}
@@ -321,6 +321,11 @@ def swept_values(configs: Sequence[Mapping[str, Any] | None]) -> list[Settings] 
     if not 1 <= len(differing) <= _MAX_SWEPT or any(len(set(v)) > _MAX_SWEPT_VALUES for v in differing.values()):
         return None
     return [dict(zip(differing, values, strict=True)) for values in zip(*differing.values(), strict=True)]
+
+
+def _settings_of(config: Mapping[str, Any] | None) -> Settings:
+    """The parameters of a run; the hash of a file is no setting."""
+    return {in_one_line(key): _plain(value) for key, value in (config or {}).items() if not key.endswith("_hash")}
 
 
 def _plain(value: object) -> float | str:

@@ -28,6 +28,7 @@ Outcome = Literal["better", "worse", "not distinguished", "no verdict"]
 
 SENTENCES = {
     "better": "{better} is better by {size}{direction}, {interval}",
+    "worse": "{worse} is worse by {size}{direction}, {interval}",
     "not distinguished": "not distinguished: {pair} is {difference}, {interval}",
     "no verdict": "no verdict: {over}, at least {least} are needed",
     "without": "{few}; {pair} is {difference}",

@@ -20,11 +20,6 @@ function areRising(runs) {
   return steps.length > 1 && steps.every((step, place) => step && (!place || (step.name === steps[place - 1].name && step.step > steps[place - 1].step)));
 }
 
-/** The look of a compared run; the first newer checkpoint has the colour of gains. */
-function lookOf(compared, index) {
-  return LOOKS[index < 2 && areRising(compared) ? 1 - index : index];
-}
-
 /** The decisions between A and the other runs in a metric, which are one family. */
 function decisions(compared, metric, scores) {
   const binary = isBinary(compared, metric, scores);
@@ -35,7 +30,8 @@ function decisions(compared, metric, scores) {
 
 /** A decision between A and another run in one sentence. */
 function verdict(decision, letter, isHeadline) {
-  return decision.n ? verdictText(decision, ...areRising(state.compare ?? []) ? [letter, "A"] : ["A", letter], isHeadline) : `${letter} has no ${WORDS.question} in common with A`;
+  const isRising = areRising(state.compare ?? []);
+  return decision.n ? verdictText(decision, ...isRising ? [letter, "A"] : ["A", letter], isHeadline, isRising) : `${letter} has no ${WORDS.question} in common with A`;
 }
 
 function comparisonContent(compared, more) {
@@ -61,7 +57,7 @@ function meansOf(compared, more) {
     const shared = overview.questions.map((_, question) => question).filter((question) => compared.every((run) => isNumber(more[metric][question][run])));
     const marks = compared.map((run, index) => {
       const { mean: value, ends } = ownInterval(run, metric, more[metric], shared);
-      return { value, low: ends?.[0], high: ends?.[1], color: lookOf(compared, index).color };
+      return { value, low: ends?.[0], high: ends?.[1], color: LOOKS[index].color };
     });
     return { marks, name: METRICS[metric] ?? WORDS.score, text: shortVerdict(decisions(compared, metric, more[metric]), metric, areRising(compared) ? -1 : 1), isLike: marks.every(({ value }) => value === null || Math.abs(value) <= 2 * BEST) };
   });
@@ -85,8 +81,8 @@ function shortVerdict(found, metric, direction) {
 function comparedItem(compared, run, index, sentence) {
   const others = compared.filter((other) => other !== run);
   const change = (label, runs) => [" · ", make("a", { href: addressOf({ ...NOTHING_OPEN, compare: runs }) }, label)];
-  const symbol = make("span", { ariaHidden: "true" }, lookOf(compared, index).character);
-  symbol.style.color = lookOf(compared, index).color;
+  const symbol = make("span", { ariaHidden: "true" }, LOOKS[index].character);
+  symbol.style.color = LOOKS[index].color;
   return make("li", {}, symbol, " ", make("b", {}, LETTERS[index]), " ",
     make("a", { href: addressOf({ run, compare: null, question: null, sample: null }) }, make("bdi", {}, overview.runs[run].name)),
     trialsText(overview.runs[run]) && ` · ${trialsText(overview.runs[run])}`,
@@ -142,7 +138,7 @@ function pairOf(compared, scores) {
       both: ["Both right", (question) => !better(question) && scores[question][a] === 1], neither: ["Neither right", (question) => !better(question) && scores[question][a] === 0] }
     : { first: [xBetter, (question) => better(question) > 0], second: [yBetter, (question) => better(question) < 0], equal: ["Equal", (question) => !better(question)] };
   return {
-    runs: [a, b], letters: [x, y], looks: [first, second].map((index) => lookOf(compared, index)), questions, difference, binary, better, isRising, minus: (isRising ? [y, x] : [x, y]).join(" - "),
+    runs: [a, b], letters: [x, y], looks: [first, second].map((index) => LOOKS[index]), questions, difference, binary, better, isRising, minus: (isRising ? [y, x] : [x, y]).join(" - "),
     sides: new Map(Object.entries(sides).map(([key, [title, has]]) => [`:${key}`, { title, questions: questions.filter(has) }])),
   };
 }
@@ -164,16 +160,17 @@ function brushedQuestions({ runs: [a, b], questions, sides, binary }, scores) {
 function brushParts(compared, pair, scores) {
   const { letters: [x, y], questions, binary } = pair;
   let brushed = brushedQuestions(pair, scores);
-  let ticked = new Set();
+  let [ticked, leading] = [new Set(), new Set()];  // those that lead the table stay while questions are ticked in it
   const write = (chosen) => go({ question: null, brush: chosen.map((question) => encodedKey(overview.questions[question].id)).join(",") });
   const table = questionTable({
     label: `${WORDS.Questions} of the ${WORDS.runs}`, order: "by", first: "-difference", columns: pairColumns(pair, scores), questions: questions.slice(0, MOST_ROWS), runs: pair.runs,
     picks: {
       has: (question) => ticked.has(question),
+      lead: () => leading,
       toggle: (question) => write(ticked.has(question) ? brushed.questions.filter((other) => other !== question) : [...ticked, question]),
     },
   });
-  const plot = make("div", { className: "plot square" });
+  const plot = make("div", { className: "plot low" });
   const list = make("div", { className: overview.has_answers ? "brushed" : "brushed names" });
   const title = make("h3", { ariaLive: "polite" });
   const buttons = [...pair.sides].filter(([key, side]) => key !== ":equal" || side.questions.length).map(([key, { title: name, questions: { length } }]) => {
@@ -200,6 +197,7 @@ function brushParts(compared, pair, scores) {
     follow: () => {
       brushed = brushedQuestions(pair, scores);
       ticked = new Set(brushed.isFirst ? [] : brushed.questions);
+      if (!table.parentElement.matches(":focus-within")) leading = ticked;
       table.follow();
       const key = JSON.stringify([state.brush, state.question]);
       if (shown === key) return;

@@ -179,8 +179,10 @@ function answersOfCause(cause, { rows, causes }, run) {
     more.addEventListener("click", () => { more.remove(); showMore(); });
     list.append(more);
   };
-  showMore().catch((error) => list.append(problem(error)));
-  return [make("h3", {}, `${CAUSE_NAMES[cause][loss > 0 ? 0 : 1]}: the answers, ${loss > 0 ? "largest loss" : "largest gain"} first`), legend(), list];
+  const title = make("h3", {}, `${CAUSE_NAMES[cause][loss > 0 ? 0 : 1]}: the answers, ${loss > 0 ? "largest loss" : "largest gain"} first`);
+  const isBelow = () => title.getBoundingClientRect().top > 0.8 * innerHeight;
+  showMore().then(() => { if (isBelow()) title.scrollIntoView({ block: "center" }); }, (error) => list.append(problem(error)));
+  return [title, legend(), list];
 }
 
 function samplesOfCause(answers, run, cause, { question, own, other }, sign) {

@@ -115,11 +115,22 @@ function changedText(text, answers, changed, className, label) {
   return element;
 }
 
-/** The aligned answers of a pair of runs to a question, those nearest to the means first, beside a reference answer. */
-function pairedAnswers(answers, { runs, letters }, means) {
+/** How much a pair of answers shows: the difference of their scores; single answers come after pairs, and pairs of equal answers last. */
+function interestOf([a, b]) {
+  if (!a || !b) return -1;
+  return isEqualPair([a, b]) ? -2 : Math.abs(a.score - b.score);
+}
+
+function isEqualPair([a, b]) {
+  return a && b && a.length !== null && a.length === b.length && a.score === b.score && a.text === b.text;
+}
+
+/** The aligned answers of a pair of runs to a question, the largest differences of scores first, beside a reference answer. */
+function pairedAnswers(answers, { runs, letters }) {
   const [ofA, ofB] = runs.map((run) => mergedSamples(answers.samples.filter((sample) => sample.run === run)));
-  const distance = (pair) => pair.every((sample) => isNumber(sample?.score)) ? Math.abs(pair[0].score - means[0]) + Math.abs(pair[1].score - means[1]) : Number.MAX_VALUE;
-  const pairs = alignedSamples(ofA, ofB).sort((p, q) => distance(p) - distance(q));
+  const pairs = alignedSamples(ofA, ofB).sort((p, q) => interestOf(q) - interestOf(p));
+  const nEqual = pairs.filter(isEqualPair).length;
+  const nShown = Math.max(1, Math.min(N_PAIRS, pairs.length - nEqual));
   const cell = (sample, changed, side, isPair) => {
     if (!sample) return make("div", {});
     const name = `${letters[side]}: ${figure(sample.score, overview.digits)}${sample.n > 1 ? ` × ${sample.n}` : ""}`;
@@ -130,13 +141,13 @@ function pairedAnswers(answers, { runs, letters }, means) {
     const changed = changesOf(a, b);
     return [a, b].map((sample, side) => cell(sample, changed[side], side, a && b));
   };
-  const grid = make("div", { className: "aligned" }, ...pairs.slice(0, N_PAIRS).flatMap(cells));
+  const grid = make("div", { className: "aligned" }, ...pairs.slice(0, nShown).flatMap(cells));
   const reference = answers.sets?.[0]?.texts[0];
   const row = make("div", { className: reference ? "with-reference" : "" }, grid);
   if (reference) row.append(make("div", {}, make("p", { className: "sample-head" }, make("b", {}, "A reference answer")), changedText(reference, answers, null, "", "A reference answer")));
-  if (pairs.length > N_PAIRS) {
-    const more = make("button", { type: "button", className: "more" }, `Show ${counted(pairs.length - N_PAIRS)} more`);
-    more.addEventListener("click", () => { more.remove(); grid.append(...pairs.slice(N_PAIRS).flatMap(cells)); });
+  if (pairs.length > nShown) {
+    const more = make("button", { type: "button", className: "more" }, `Show ${counted(pairs.length - nShown)} more${nEqual ? ` (${counted(Math.min(nEqual, pairs.length - nShown))} the same in both)` : ""}`);
+    more.addEventListener("click", () => { more.remove(); grid.append(...pairs.slice(nShown).flatMap(cells)); });
     row.append(more);
   }
   return row;
@@ -152,7 +163,7 @@ function showBrushed(list, questions, pair, scores, begin) {
     const figures = runs.map((run, side) => `${letters[side]} ${figure(scores[question][run], digits)}`).join(" · ");
     const part = make("section", {}, make("h4", {}, make("a", { href: addressOf({ ...NOTHING_OPEN, question }) }, make("b", {}, id), " ", make("bdi", {}, text)),
       make("span", { className: "quiet" }, ` ${figures}${binary ? "" : ` · ${minus} ${signed(difference(question), digits)}`}`)));
-    if (overview.has_answers) answersTo(question).then((answers) => part.append(pairedAnswers(answers, pair, runs.map((run) => scores[question][run]))), (error) => part.append(problem(error)));
+    if (overview.has_answers) answersTo(question).then((answers) => part.append(pairedAnswers(answers, pair)), (error) => part.append(problem(error)));
     return part;
   }));
   if (end === questions.length) return;

@@ -181,6 +181,7 @@ function showTiles(map) {
     ...rows.flatMap((row) => columns.map((column) => [`${row} ${column}`, () => map.field.appendChild(cellTile(map, row, column))])),
   ]);
   for (const [key, tile] of map.tiles) if (!wanted.has(key)) { tile.remove(); map.tiles.delete(key); }
+  map.element.classList.toggle("beyond", scrollLeft + clientWidth < map.element.scrollWidth - 1);
   for (const [key, add] of wanted) if (!map.tiles.has(key)) map.tiles.set(key, add());
 }
 
@@ -357,12 +358,12 @@ whenChanged((before) => {
 });
 
 // Paper has the first rows, some on each page.
-addEventListener("beforeprint", () => {
-  const { map } = heat;
-  if (!map || !heat.clientWidth) return;
+const mapsOnPage = () => [...document.querySelectorAll(".heat")].filter(({ map, clientWidth }) => map && clientWidth);
+addEventListener("beforeprint", () => mapsOnPage().forEach((element) => {
+  const { map } = element;
   const n = map.down.part === "question" ? Math.min(map.rows, MOST_ON_PAPER) : map.rows;
   const starts = Array.from({ length: Math.ceil(n / ROWS_OF_PAPER) }, (_, page) => page * ROWS_OF_PAPER);
-  heat.replaceChildren(...starts.map((start) => namedRows(map, start, Math.min(n, start + ROWS_OF_PAPER))));
-  heat.classList.toggle("continued", n < map.rows);
-});
-addEventListener("afterprint", () => { if (heat.map && heat.clientWidth) drawHeatMap(heat, questionMap, chosenRuns()); });
+  element.replaceChildren(...starts.map((start) => namedRows(map, start, Math.min(n, start + ROWS_OF_PAPER))));
+  element.classList.toggle("continued", n < map.rows);
+}));
+addEventListener("afterprint", () => mapsOnPage().forEach(drawAgain));

@@ -152,10 +152,10 @@ function sentenceOf(name, values) {
   return overview.sentences[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
 }
 
-/** A decision in the words of the terminal; a headline says who is ahead even without a significant difference. A sentence about the better is about the larger minus the smaller. */
-function verdictText({ mean: center, n, nUnits, hasClusters, isBinary, differs, nInFamily, ends }, first, second, isHeadline = false) {
+/** A decision in the words of the terminal; a headline says who is ahead even without a significant difference. A sentence about the better is about the larger minus the smaller; if it is fixed, about first minus second. */
+function verdictText({ mean: center, n, nUnits, hasClusters, isBinary, differs, nInFamily, ends }, first, second, isHeadline = false, isFixed = false) {
   const over = `${counted(n)} ${n === 1 ? WORDS.question : WORDS.questions}${hasClusters ? ` in ${counted(nUnits)} ${nUnits === 1 ? "cluster" : "clusters"}` : ""}`;
-  const isTurned = center < 0 && (differs || (differs === false && isHeadline));
+  const isTurned = !isFixed && center < 0 && (differs || (differs === false && isHeadline));
   const pair = isTurned ? `${second} - ${first}` : `${first} - ${second}`;
   let digits = isBinary && ends ? bearingDigits((ends[1] - ends[0]) / 2) : overview.verdict_digits ?? 4;
   while (digits < 4 && ends && Math.min(...ends.map(Math.abs)) < 0.5 / 10 ** digits) digits++;  // so that the ends show the decision
@@ -166,7 +166,7 @@ function verdictText({ mean: center, n, nUnits, hasClusters, isBinary, differs, 
   const interval = ends ? sentenceOf("interval", { level: 95, pair: ` of ${pair}`, family, low, high, over }) : sentenceOf("equal", { over });
   const [better, size] = [SIGN * center > 0 ? first : second, figure(Math.abs(center), digits)];
   if (!differs) return isHeadline && center ? `No significant difference: ${better} is ${size} ahead, ${interval}` : sentenceOf("not distinguished", { pair, difference, interval });
-  return sentenceOf("better", { better, size, direction: SIGN > 0 ? "" : overview.sentences.lower, interval });
+  return sentenceOf(isFixed && better === second ? "worse" : "better", { better, worse: first, size, direction: SIGN > 0 ? "" : overview.sentences.lower, interval });
 }
 
 /** Whether all scores of some runs in a metric are 0 or 1, each of one trial; they have Tango's test and Wilson's intervals. */

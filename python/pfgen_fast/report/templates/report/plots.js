@@ -13,7 +13,7 @@ const groups = (() => {
   return names.length <= LOOKS.length ? names : [...names.slice(0, LOOKS.length - 1), "other"];
 })();
 
-const MOST_NAMED = 40;  // points; more have no room for names
+const MOST_NAMED = 40;  // points; of more, only those at the ends of the axes have room for names
 
 function groupOf(run) {
   return groups.includes(run.group) ? run.group : "other";
@@ -24,7 +24,7 @@ document.getElementById("groups").append(...groups.map((group, index) => symbolI
 function drawScatter(element, shown) {
   const { x, y } = element.dataset;
   const said = (key, value) => key === "length" ? `Length ${figure(value, 1)}` : `${TITLES[key]} ${figure(value, 4)}`;
-  const hasNames = shown.length <= MOST_NAMED && "all";
+  const hasNames = shown.length > MOST_NAMED || "all";
   const series = groups.map((group, index) => ({
     symbol: LOOKS[index].symbol, color: LOOKS[index].color, size: shown.length > 100 ? 4 : 5.5, hasNames,
     points: shown.filter((number) => groupOf(overview.runs[number]) === group).map((number) => {

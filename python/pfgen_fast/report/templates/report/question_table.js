@@ -6,7 +6,7 @@
  * A column has `key`, `title` and `value(question)` to sort by, and perhaps `show(question)`, the nodes of its cell;
  * `isText`, if the values are texts; `isWords`, if the cell holds words; and `isExtra`, if narrow screens leave it out. `order` is the name of the filter that holds the order, and
  * `first` the order without it, such as "-score". `content(question)` promises the nodes below a row; with `picks`, rows are
- * ticked, by its `has(question)` and `toggle(question)`; a table without both leads to the views of the questions.
+ * ticked, by its `has(question)` and `toggle(question)`, and those of `lead()` are first; a table without both leads to the views of the questions.
  * `table.tools` are filters; those by state and mark ask for answers of `runs`. With `isSearched`, the search filters, too.
  */
 function questionTable({ label, order, first, questions, columns, content, picks, runs, isSearched }) {
@@ -40,9 +40,12 @@ function questionTable({ label, order, first, questions, columns, content, picks
     }
     count.textContent = n < questions.length ? `${counted(n)} of ${counted(questions.length)} ${WORDS.questions}` : "";
     for (const select of table.tools.flatMap((tool) => [...tool.querySelectorAll("select")])) select.value = state.filters.get(select.dataset.filter) ?? "";
-    if (table.order === `${key} ${sign}`) return openAsked();
-    table.order = `${key} ${sign}`;
-    table.append(...placesInOrder(questions.map(column.value), sign).map((place) => bodies.get(questions[place])));
+    const lead = picks?.lead() ?? new Set();
+    const asked = [key, sign, ...lead].join(" ");
+    if (table.order === asked) return openAsked();
+    table.order = asked;
+    const sorted = placesInOrder(questions.map(column.value), sign).map((place) => questions[place]);
+    table.append(...sorted.toSorted((p, q) => lead.has(q) - lead.has(p)).map((question) => bodies.get(question)));
     markOrder(heads, heads[all.indexOf(column)], sign);
     return openAsked();
   };

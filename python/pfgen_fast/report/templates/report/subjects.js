@@ -1,4 +1,4 @@
-// The scores by subject: a heat map of the runs that the leaderboard shows; files and paper have a table with intervals.
+// The scores by subject: a heat map of the runs that the leaderboard shows; a file has a table with intervals.
 
 const FEW = 4;  // with fewer questions, an interval is wider than all scores
 const OTHER = "other";
@@ -63,7 +63,4 @@ if (subjects.length) {
   const name = `Scores by ${WORDS.subject}`;
   const saveTable = async () => saveFile(fileName(name, "csv"), csvOf([heads, ...await lines()]), "text/csv");
   document.querySelector("#subjects .tools").append(saveButtons(name, { CSV: saveTable, ...pictureForms(() => titledMap(element), name) }));
-  const paper = document.getElementById("subjects-table");
-  addEventListener("beforeprint", async () => { if (!dialog.open) paper.replaceChildren(figuresTable(heads, await lines(), name)); });
-  addEventListener("afterprint", () => paper.replaceChildren());
 }
