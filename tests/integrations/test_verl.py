@@ -157,7 +157,7 @@ def make_batch(verl_config, tiny_model: Path, suite, tmp_path: Path, monkeypatch
     ],
 )
 def test_reward_workers_of_verl_give_the_scores_of_one_process(
-    verl, mini, scorer, tiny_model, tmp_path, monkeypatch, manager, function
+    verl, mini, tiny_model, tmp_path, monkeypatch, manager, function
 ):
     from verl.experimental.reward_loop.reward_loop import RewardLoopWorker
 
@@ -168,8 +168,8 @@ def test_reward_workers_of_verl_give_the_scores_of_one_process(
         return await RewardLoopWorker(config).compute_score_batch(data)
 
     outcome = asyncio.run(rewarded())
-    table = scorer.score(questions, kept)
-    assert [row["reward_score"] for row in outcome] == scorer.reward(questions, kept).tolist()
+    table = Reward("mini", "recommended").details(questions, kept)
+    assert [row["reward_score"] for row in outcome] == table["reward"].tolist()
     assert len({row["reward_score"] for row in outcome}) > 4
     for part in PARTS:
         assert [row["reward_extra_info"][part] for row in outcome] == table[part].tolist()
