@@ -76,6 +76,7 @@ JSON = st.recursive(
         st.floats(),
         st.floats(-1e-3, 1e-3),
         st.floats(1e15, 1e18),
+        st.integers(-(10**15), 10**15).map(lambda millionths: millionths / 10**6),
         st.text(max_size=5),
         st.sampled_from(["1e-5,", " 1e-5", "0.00001", "null"]),
     ),
