@@ -320,12 +320,12 @@ class Scorer {
       const { keywords } = this.#questions[number];
       const points = codePoints(answer);
       const text = instance.copy(points);
-      const out = instance.allocate(Math.max(points.length, 2 + 2 * keywords.length) * 8);
+      const out = instance.allocate(Math.max(points.length, 1 + 2 * keywords.length) * 8);
       this.#searched = { answers: [answer], isWide: true };
       core.cover(number, text, points.length, out);
       const cover = Array.from(instance.floats(out, points.length), (share) => (share < 0 ? null : share));
       core.explain(number, text, points.length, out);
-      const [truncation, , ...positions] = instance.floats(out, 2 + 2 * keywords.length);
+      const [truncation, ...positions] = instance.floats(out, 1 + 2 * keywords.length);
       for (const memory of [text, out]) core.release(memory);
       const names = [...depthFirst(keywords)].map(nameOf);
       const rules = keywords.map((rule, i) => ({

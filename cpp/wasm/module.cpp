@@ -209,13 +209,12 @@ void score(std::uint32_t question, const std::byte* units, const std::uint32_t* 
       {columns, columns + n_texts, columns + 2 * n_texts, columns + 3 * n_texts, sets, sets + n_sets * n_texts});
 }
 
-// The truncation of an answer and its helpfulness there, then for each rule whether it is met and what names it.
+// The truncation of an answer, then for each rule whether it is met there and what names it.
 PFGEN_EXPORT(explain) void explain(std::uint32_t question, const char32_t* text, std::size_t n, double* out) {
   std::vector<std::uint32_t> positions;
   const Answer answer = answer_of(question, 0, {text, n, Encoding::kUcs4}, positions);
   const HelpfulnessDetails details = suite->scorer->details(answer);
   *out++ = static_cast<double>(details.truncation);
-  *out++ = details.score;
   for (const RulePosition& rule : details.rules) {
     *out++ = details.truncation < rule.position ? 0 : 1;
     *out++ = rule.named_by;

@@ -119,8 +119,7 @@ def test_earlier_answers_come_back_and_a_link_holds_question_and_answer(opened):
     page = opened()
     page.select_option("select", "Q07")
     page.fill("textarea", "Ice floats on water.")
-    page.wait_for_selector(".result .answer")
-    page.wait_for_timeout(1000)
+    page.wait_for_function("document.querySelector('[role=status]').textContent.startsWith('Score 0.')")  # when settled
     page.fill("textarea", "Ice is less dense & floats on water.")
     page.wait_for_selector(".history li:nth-child(2)")
     assert "after adding lower density" in page.text_content(".history li:nth-child(2)")

@@ -56,7 +56,8 @@ function changeOf(before, now, say) {
 function answerField({ core, say, standing }) {
   const field = make("textarea", { rows: 7, spellcheck: false });
   const result = make("div", { className: "result" });
-  const list = make("ol", { ariaLive: "polite", ariaLabel: say("history") });
+  const spoken = make("p", { className: "unseen", role: "status" });
+  const list = make("ol", { ariaLabel: say("history") });
   const history = make("div", { className: "history", hidden: true }, make("span", { className: "quiet" }, `${say("history")} (${say("back")})`), list);
   let question = null, entries = [], at = 0, shown = null, frame = 0, timer = 0;
 
@@ -84,6 +85,7 @@ function answerField({ core, say, standing }) {
 
   function remember() {
     if (!shown?.text || shown.text === entries[at]?.text) return;
+    spoken.textContent = result.firstChild.textContent;
     entries = [...entries, shown].slice(-MOST_SCORES);
     at = entries.length - 1;
     showHistory();
@@ -117,7 +119,7 @@ function answerField({ core, say, standing }) {
     remember();
     back(field.value ? at + step : at);
   });
-  const element = make("div", { className: "try-field" }, make("label", {}, say("yours"), field), result, history);
+  const element = make("div", { className: "try-field" }, make("label", {}, say("yours"), field), result, spoken, history);
   const ask = (asked, text = field.value) => {
     if (asked !== question) [entries, at, history.hidden] = [[], 0, true];
     [question, field.value] = [asked, text];

@@ -154,7 +154,7 @@ function tryElements(core, tellLoaded) {
       ...table.isCommon ? [] : [make("p", { className: "quiet" }, say("apart"))], save);
   }
 
-  const input = make("input", { type: "file", multiple: true, accept: ".pfgen,.csv,.tsv,.jsonl,.ndjson" });
+  const input = make("input", { className: "unseen", type: "file", multiple: true, accept: ".pfgen,.csv,.tsv,.jsonl,.ndjson" });
   input.addEventListener("change", () => { take([...input.files]); input.value = ""; });
   const dropping = (act) => (event) => {
     if (!event.dataTransfer.types.includes("Files")) return;  // a text goes into the field
