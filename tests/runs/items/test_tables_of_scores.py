@@ -147,6 +147,10 @@ BAD = {
     "empty": ("", r"a\.csv: empty; expected a header"),
     "no items": ("text,model,score\na,b,1\n", r"a\.csv: no column of items; name it with --item-column; there are"),
     "no scores": ("item,model,note\na,b,x\n", r"a\.csv: no column of scores; name it with --score-column"),
+    "unscored answers": (
+        "item,model,answer\na,b,x\n",
+        r"no column of scores; score answers first \(pfgen-fast score\)",
+    ),
     "only empty scores": ("item,model,score\na,b,\n", r"a: no scores; expected at least one row with a score"),
     "twice": (
         "item,model,score\n1,m,0\n2,m,0\n\n1,m,1\n",

@@ -240,7 +240,10 @@ class _Layout:
         for kind, is_missing in (("item", not columns.item), ("score", not columns.score and not models)):
             if is_missing:
                 there = few_names([in_one_line(column) for column in part.names if column], 12) or "no columns"
-                raise TrialsError(f"{name}: no column of {kind}s; name it with --{kind}-column; there are {there}")
+                hint = "score answers first (pfgen-fast score); " if kind == "score" and "answer" in part.names else ""
+                raise TrialsError(
+                    f"{name}: no column of {kind}s; {hint}name it with --{kind}-column; there are {there}"
+                )
         for remark in remarks:
             rows.remark(remark, name)
         for metric in () if columns.metric else columns.score:
