@@ -89,7 +89,7 @@ def diagnose(tab: Any) -> Any:
 
 
 SHOWN: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "report": ("report", lambda tab: None),
+    "report": ("report", lambda tab: tab.set_viewport_size({"width": 1200, "height": 520})),
     "comparison": ("report", compare),
     "diagnosis": ("report", diagnose),
     "checklists": ("checklists", lambda tab: tab.get_by_role("link", name="Checklists", exact=True).click()),

@@ -68,10 +68,10 @@ def shown_score(page, text):
           const field = document.querySelector("textarea");
           field.value = text;
           field.dispatchEvent(new Event("input"));
+          return new Promise(requestAnimationFrame);  // called after the page's own
         }""",
         text,
     )
-    page.wait_for_timeout(100)
     return page.text_content(".scores b, .result [role=alert]", timeout=60_000)
 
 
@@ -255,6 +255,7 @@ def test_a_report_scores_another_answer(open_tab, mini, tmp_path, name):
         assert shown_score(tab.page, ANSWER) == f"{average:.4f}"
         assert "it would rank 2 of 3." in tab.page.text_content(".standing")
         assert tab.faults() == []
+        tab.page.close()  # before its server
 
 
 def test_a_report_names_the_command_for_a_missing_module_and_the_limit_of_one_file(mini, tmp_path, monkeypatch):
