@@ -1,6 +1,7 @@
 """Commands with closed standard streams, as cron and launchers start them: they write their results all the same."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -45,6 +46,17 @@ def test_an_encoding_without_the_characters_of_the_output_is_one_sentence(closed
     monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
     done = closed(["suite", "info", "mini"], "", 2)
     assert done.stderr == b"error: stdout: latin-1 cannot encode all characters; set PYTHONIOENCODING=utf-8\n"
+
+
+@pytest.mark.parametrize("is_unbuffered", ["", "1"])
+def test_a_reader_that_ends_early_ends_the_command_quietly(is_unbuffered):
+    reader, writer = os.pipe()
+    os.close(reader)
+    env = {**os.environ, "PYTHONUNBUFFERED": is_unbuffered}
+    command = [sys.executable, "-m", "pfgen_fast", "suite", "info", "mini"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, env=env, check=False, timeout=120)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 @pytest.mark.slow

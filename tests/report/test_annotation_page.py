@@ -48,7 +48,7 @@ ALL = [[0.25, 1, 0, 10], ["tie"], [False, True], [True], ["accuracy"]]
 
 def decide_all(tab):
     """Decides all items by keyboard."""
-    tab.press(*"251", "x", "c")
+    tab.press(*"1wtq", "x", "c")  # a digit chooses no level
     tab.page.keyboard.type("no 1 npu?")  # not keys of the page while a comment is written
     tab.press("Escape", *"n3", "ArrowRight", *"21", *"o1", *"o2u")
 
@@ -75,11 +75,13 @@ def test_everything_is_decided_by_keyboard_kept_on_reload_and_exported_for_reade
 
 def test_begun_items_have_nulls_and_decisions_are_taken_back(open_tab, path, tmp_path):
     tab = open_tab(path)
-    tab.press(*"13", *"n1", *"n2", "z", "z")  # the second undo returns to the pair
+    tab.press(*"qe", *"n1", *"n2", "z", "z")  # the second undo returns to the pair
     assert tab.page.locator("#item-title").inner_text() == "Item 2 of 5"
     tab.press("p", "Backspace", "l")
     states = tab.page.locator("#list-items .states").all_inner_texts()
     assert states == ["begun", "open", "open", "open", "open"]
+    kinds = tab.page.locator("#list-items .kind").all_inner_texts()
+    assert kinds == ["mark", "pair of answers", "judge’s verdicts", "question", "damage"]
     tab.page.locator("#list-filter").select_option("open")
     tab.page.locator("#list-items button:visible").first.click()
     assert tab.page.locator("#item-title").inner_text() == "Item 2 of 5"
@@ -93,7 +95,7 @@ def test_an_export_goes_on_in_another_browser_and_wrong_files_are_refused(open_t
     file = exported(first, tmp_path)
     lines = file.read_bytes().splitlines(keepends=True)
     tab = open_tab(path)
-    tab.press("3")  # another decision than that of the file
+    tab.press("e")  # another decision than that of the file
     message = tab.page.locator("#message")
 
     def imported(content: bytes, name: str = "x.jsonl"):
@@ -187,7 +189,7 @@ def test_no_text_acts_and_a_megabyte_is_shown_at_once(open_tab, tmp_path):
     )
     write_sheet(sheet, tmp_path / "page.html")
     page = open_tab(tmp_path / "page.html").page
-    page.keyboard.press("1")
+    page.keyboard.press("q")
     assert page.evaluate("performance.now()") < 5000
     assert page.locator("img, .words a, .words button").count() == 0
     assert page.locator(".reference td").inner_text() == "b"

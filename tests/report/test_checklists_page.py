@@ -65,9 +65,10 @@ def test_the_leaderboard_marks_gaps_and_shows_more_columns_on_demand(open_tab, p
     page = open_tab(path, "#/columns=words,error 0,mark repetition").page
     assert "Alpha 7B" in page.locator("h1").inner_text()
     assert page.locator("#runs tbody th").all_inner_texts() == ["Alpha 7B", "beta", "gamma"]
-    cell = page.locator('#runs tbody tr:has-text("beta") [data-column="area 0"]')
-    assert cell.inner_text().endswith("*")
-    assert cell.get_attribute("title").startswith("1 missing, ")
+    for column in ("area 0", "score"):
+        cell = page.locator(f'#runs tbody tr:has-text("beta") [data-column="{column}"]')
+        assert cell.inner_text().endswith("*")
+        assert cell.get_attribute("title").startswith("1 missing, ")
     heads = page.locator("#runs thead [data-optional]").all_inner_texts()
     assert heads == ["Words", "90: mean length error, words", "repetition, % of answers"]
     assert page.locator('[data-column="mark repetition"]').all_inner_texts()[1:] == ["16.7", "0.0", "–"]
@@ -131,6 +132,10 @@ def test_a_task_shows_all_answers_beside_verdicts_and_reasons(open_tab, page_pat
 def test_models_are_compared_as_runs_are(open_tab, path):
     page = open_view(open_tab, path, "compare=Alpha 7B..gamma").page
     assert "no verdict: 4 tasks, at least 6 are needed; A - B is +" in page.locator("#details-body").inner_text()
+    for length, n in (("", 4), ("all", 5)):  # at first the tasks of the scores
+        page.locator("#details-body [data-filter=length]").select_option(length)
+        sides = page.locator("#details-body .tools button", has_text=re.compile(": ")).all_inner_texts()
+        assert sum(int(side.split(": ")[1]) for side in sides) == n
     answers = page.locator("#details-body .brushed section", has_text="letter_3").locator(".aligned > div")
     assert answers.first.locator(".answer").inner_text().startswith("alpha answers letter_3")
     assert "A reason for question 0 about letter_3." in answers.last.inner_text()
@@ -148,7 +153,7 @@ def test_the_search_finds_what_stands_in_answers_and_reasons(open_tab, page_path
 
 def test_filters_ask_for_categories_states_and_marks(open_tab, path):
     tab = open_tab(path, "#/tab=questions")
-    assert len(shown_tasks(tab.page)) == len(TASKS)
+    assert len(shown_tasks(tab.page)) == len(TASKS) - 1  # at first without the task of another length
     for name, value, result in (
         ("state", "missing", ["letter_2", "report_2"]),
         ("mark", "repetition", ["letter_1"]),
@@ -159,6 +164,13 @@ def test_filters_ask_for_categories_states_and_marks(open_tab, path):
         assert sorted(shown_tasks(tab.page)) == result
         assert sorted(tab.page.evaluate("questionsInOrder().map((task) => overview.questions[task].id)")) == result
         tab.page.go_back()
+    tab.page.locator("[data-filter=length]:visible").select_option("all")
+    assert len(shown_tasks(tab.page)) == len(TASKS)
+    tab = open_tab(path, "#/tab=checklists")
+    for number in (1, 0):
+        tab.page.locator("[data-filter=checklist]").select_option(index=number)
+        tab.page.wait_for_timeout(150)
+        assert tab.page.locator("#checklists .save").count() == 1
 
 
 def test_no_untrusted_text_acts(open_tab, tmp_path):

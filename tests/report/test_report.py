@@ -256,7 +256,7 @@ def test_a_name_is_shown_as_model_settings_and_rest(mini):
     assert {item["name"]: (item["title"], item["settings"], item["rest"], item["organisation"]) for item in runs} == {
         "org/m/1": ("org/m", "qa · top_p 1.0", "1", "org"),
         "org/m/2": ("org/m", "qa · top_p 0.5", "2", "org"),
-        "mine/step-10": ("mine/step-10", "chat", "", ""),
+        "mine/step-10": ("other", "chat", "mine/step-10", ""),
         "bare": ("bare", "", "", ""),
     }
 

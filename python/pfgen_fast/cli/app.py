@@ -46,6 +46,7 @@ class Exit(enum.IntEnum):
     USAGE = 2
     PARTIAL = 3  # some inputs failed, the others are done
     STOPPED = 130  # by Ctrl-C; the code that shells use
+    UNREAD = 141  # the reader of the output ended, as `head` does; the code that shells use
 
 
 Quiet = Annotated[bool, Option(..., "Print errors only.", "--quiet", "-q", group="")]
@@ -75,8 +76,9 @@ def main() -> None:
             raise
         fail(f"stdout: {error.encoding} cannot encode all characters; set PYTHONIOENCODING=utf-8")
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of the output has ended
-        raise SystemExit(0) from None
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # takes the rest of the buffer
+        raise SystemExit(Exit.UNREAD) from None
     except OSError as error:
         if error.errno not in _OF_FULL_DISKS or error.filename is not None:
             raise

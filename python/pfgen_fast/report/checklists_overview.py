@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import Any
 
@@ -76,6 +76,8 @@ def overview_of(scores: ChecklistScores, models: Sequence[ModelEvidence]) -> dic
     ):
         parts = {f"area {place}": model.areas.get(area) for place, area in enumerate(suite.areas)}
         parts |= {f"length {place}": model.lengths.get(length) for place, length in enumerate(suite.lengths)}
+        gaps = {gap: tuple(name for part in model.areas.values() for name in part.gaps[gap]) for gap in GAPS}
+        parts["score"] = replace(model.average, gaps=gaps)
         run = _run(model, scores, [row[number][0] for row in cells]) | {
             **{key: part and part.rescaled for key, part in parts.items()},
             "remarks": {key: remark for key, part in parts.items() if part and (remark := _remark(part, scores))},

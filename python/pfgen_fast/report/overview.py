@@ -13,7 +13,7 @@ from ..base.table import Column
 from ..base.untrusted_text import in_one_line
 from ..runs.checkpoint_steps import STEP, step_of
 from ..runs.diagnosis import CAUSE_WORDS
-from ..runs.leaderboard import ranks, with_organisation
+from ..runs.leaderboard import ranks, shown_names, with_organisation
 from ..runs.loss_figures import CAUSES, FAULTS, AnswerFaults
 from ..runs.statistics.paired_tests import MIN_QUESTIONS, TESTS
 from ..runs.statistics.verdicts import SENTENCES, tied_ranks
@@ -164,18 +164,20 @@ def _parts_of_names(runs: Sequence[CheckedRun]) -> list[dict[str, str]]:
         ]
         for model, parameters in by_model.items()
     }
-    return [_parts_of_name(run, differing[run.model]) for run in runs]
+    names = shown_names([(run.model, run.name) for run in runs])
+    return [_parts_of_name(run, name, differing[run.model]) for run, name in zip(runs, names, strict=True)]
 
 
-def _parts_of_name(run: CheckedRun, differing: Sequence[str]) -> dict[str, str]:
-    title, _, rest = run.name.rpartition("/")
-    model = with_organisation(run.model, run.name)
-    if title != model and not _HASH.fullmatch(rest):
-        title, rest = run.name, ""
+def _parts_of_name(run: CheckedRun, name: str, differing: Sequence[str]) -> dict[str, str]:
+    folder, _, last = run.name.rpartition("/")
+    model, is_path = with_organisation(run.model, run.name), name == run.name
+    title, rest = name, "" if is_path else run.name
+    if folder == model or _HASH.fullmatch(last):
+        title, rest = folder if is_path else name, last
     keys = [key for key in differing if key in run.parameters][:_MAX_SETTINGS]
     settings = [run.parameters.get("mode", ""), *(f"{key} {run.parameters[key]}" for key in keys)]
     return {
-        "title": title,
+        "title": in_one_line(title, 200),
         "settings": " · ".join(
             text if len(text) <= _MAX_SETTING else f"own {text.split()[0]}" for text in settings if text
         ),

@@ -97,8 +97,7 @@ class Leaderboard(TableResult, list[Entry]):
         """The runs: for readers, the score that is recorded, with four digits; for files, all figures."""
         from .statistics.verdicts import shown_range  # imports NumPy
 
-        n_runs = Counter(entry.model for entry in self)  # runs of the same model have their own names
-        names = [with_organisation(run.model, run.name) if n_runs[run.model] == 1 else run.name for run in self]
+        names = shown_names([(entry.model, entry.name) for entry in self])
         records = [{name: value for name, value in record_of(entry).items() if name != "config"} for entry in self]
         shown = [
             Column("rank"),
@@ -156,6 +155,12 @@ class Leaderboard(TableResult, list[Entry]):
             rows.append({**record, **subject_columns(entry.subjects or {}), **parameters})
         columns = list(dict.fromkeys(key for row in rows for key in row))
         return Table(list(map(Column, columns)), [[row.get(column) for column in columns] for row in rows]).to_csv()
+
+
+def shown_names(runs: Sequence[tuple[str, str]]) -> list[str]:
+    """The names of runs, given their models and paths: the model, or the path of runs that have one model."""
+    n_runs = Counter(model for model, _ in runs)
+    return [with_organisation(model, name) if n_runs[model] == 1 else name for model, name in runs]
 
 
 def with_organisation(model: str, name: str) -> str:

@@ -27,7 +27,9 @@ function offerSaving(element, { name = nameAbove(element), place } = {}) {
   const buttons = saveButtons(name, { ...forms, CSV: () => saveFile(fileName(name, "csv"), csvOf(shownCells(element)), "text/csv") });
   const scroller = element.closest(".scroller") ?? element;
   const head = place ?? scroller.parentElement.querySelector(":scope > .table-head");
+  const earlier = scroller.previousElementSibling;
   if (head) head.append(buttons);
+  else if (earlier?.matches(".save")) earlier.replaceWith(buttons);  // of a table that this one has replaced
   else scroller.before(buttons);
 }
 

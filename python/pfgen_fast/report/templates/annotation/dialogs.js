@@ -45,7 +45,7 @@ function buildList() {
     const states = decisions[number].isUnclear ? [state, "flagged"] : [state];
     const button = make("button", { type: "button" },
       make("span", { className: "excerpt", lang: item.kind === "vote" ? sheet.language : sheet.content_language }, shortened(item.excerpt, 90)),
-      make("span", { className: `states ${state}` }, states.map(say).join(", ")));
+      make("span", { className: "kind" }, say(`kind_${item.kind}`)), make("span", { className: `states ${state}` }, states.map(say).join(", ")));
     if (number === current) button.setAttribute("aria-current", "true");
     button.addEventListener("click", () => { list.close(); goTo(number); });
     return make("li", { value: number + 1, hidden: shown !== "all" && !states.includes(shown) }, button);
@@ -64,7 +64,7 @@ document.getElementById("show-list").addEventListener("click", openList);
 // ---- The keys
 
 const KEYS = [
-  ["0 – 9", "key_digits"], ["x", "key_ten"], ["Backspace", "key_clear"], ["n →", "key_next"], ["p ←", "key_previous"], ["o", "key_open"],
+  ["0 – 9 q w e r t", "key_option"], ["x", "key_ten"], ["Backspace", "key_clear"], ["n →", "key_next"], ["p ←", "key_previous"], ["o", "key_open"],
   ["u", "key_unclear"], ["c", "key_comment"], ["z", "key_undo"], ["g", "key_guideline"], ["l", "key_items"], ["?", "key_keys"],
 ];
 

@@ -2,13 +2,15 @@
 //
 // A decision has `values`, one for each part of the item (null while undecided), `comment` and `isUnclear`.
 
+const LEVEL_KEYS = "qwertasdf";  // letters, because a digit would contradict the number of a level
+
 const items = sheet.items.map((item) => ({ ...item, row: JSON.parse(item.row), names: JSON.parse(item.names) }));
 
 /** The parts of an item: a title, or a text of the suite, and options, each with a value, a label and its key. */
 function partsOf(item) {
   const keyed = (options) => options.map((option, at) => ({ key: at < 9 ? String(at + 1) : "", ...option }));
   if (item.kind === "mark") {
-    const levels = keyed(sheet.levels.map(({ value, text }) => ({ value, label: String(value), detail: text })));
+    const levels = sheet.levels.map(({ value, text }, at) => ({ value, label: String(value), detail: text, key: LEVEL_KEYS[at] ?? "" }));
     const overall = Array.from({ length: 11 }, (_, mark) => ({ value: mark, label: String(mark), key: mark < 10 ? String(mark) : "x" }));
     const parts = item.questions.map((text, at) => ({ number: at + 1, text, options: levels, form: "levels" }));
     return [...parts, { title: say("overall"), options: overall, form: "scale" }];

@@ -125,7 +125,7 @@ function pairOf(compared, scores) {
   const places = [...state.pair].map((letter) => LETTERS.indexOf(letter));
   const [first, second] = places.length === 2 && places[0] !== places[1] && places.every((place) => place in compared) ? places : [0, 1];
   const [a, b] = [compared[first], compared[second]];
-  const questions = overview.questions.map((_, question) => question).filter((question) => isNumber(scores[question][a]) && isNumber(scores[question][b]));
+  const questions = overview.questions.map((_, question) => question).filter((question) => hasLength(question) && isNumber(scores[question][a]) && isNumber(scores[question][b]));
   const isRising = areRising(compared);
   const difference = (question) => (isRising ? -1 : 1) * (scores[question][a] - scores[question][b]);
   const better = (question) => Math.abs(difference(question)) < 5e-7 ? 0 : SIGN * Math.sign(scores[question][a] - scores[question][b]);

@@ -23,7 +23,7 @@ function questionTable({ label, order, first, questions, columns, content, picks
   });
   const table = make("table", { className: "of-questions" }, make("caption", { className: "unseen" }, label), make("thead", {}, make("tr", {}, ...heads)));
   const count = make("span", { role: "status" });
-  table.tools = [...questionFilters(questions), count];
+  table.tools = [...questionFilters(), count];
   const bodies = new Map(questions.map((question) => [question, questionBody(question, all, content, picks)]));
   table.append(...bodies.values());
 
@@ -60,23 +60,33 @@ function questionTable({ label, order, first, questions, columns, content, picks
 const FACETS = { area: "Area", subject: WORDS.Subject, length: "Length" };
 const QUESTION_FILTERS = [...Object.keys(FACETS), "state", "mark"];
 
-/** Lists that choose among some questions by area, subject and length, and by the states and marks of their answers. */
-function questionFilters(questions) {
-  const values = Object.keys(FACETS).map((facet) => [facet, [...new Set(questions.map((question) => overview.questions[question][facet]))].filter(Boolean)]);
+/** The length that is chosen at first: that of the tasks in the scores. */
+const MAIN = overview.questions.find((_, question) => overview.strata?.[question] !== null)?.length ?? "";
+
+/** Lists that choose among the questions by area, subject and length, and by the states and marks of their answers. */
+function questionFilters() {
+  const values = Object.keys(FACETS).map((facet) => [facet, [...new Set(overview.questions.map((question) => question[facet]))].filter(Boolean)]);
   const states = (overview.state_names ?? []).filter((name, number) => name && number && overview.states.some((of) => of.includes(number)));
   return [...values.map(([facet, names]) => [facet, FACETS[facet], names]), ["state", "State", states], ["mark", "Mark", overview.marks ?? []]]
     .filter(([facet, , names]) => names.length > (facet in FACETS ? 1 : 0))
-    .map(([facet, title, names]) => make("label", {}, `${title} `, choice(facet, [["", "all"], ...names.map((name) => [name, name])])));
+    .map(([facet, title, names]) => make("label", {}, `${title} `, choice(facet, facet === "length"
+      ? [["", MAIN], ["all", "all"], ...names.filter((name) => name !== MAIN).map((name) => [name, name])] : [["", "all"], ...names.map((name) => [name, name])])));
+}
+
+/** Whether a question has the chosen length, or is the open one. */
+function hasLength(question) {
+  const asked = state.filters.get("length") ?? MAIN;
+  return !asked || asked === "all" || question === state.question || overview.questions[question].length === asked;
 }
 
 function isQuestionWanted(question, runs) {
   const asked = (name) => state.filters.get(name) ?? "";
-  if (Object.keys(FACETS).some((facet) => asked(facet) && overview.questions[question][facet] !== asked(facet))) return false;
+  if (!hasLength(question) || ["area", "subject"].some((facet) => asked(facet) && overview.questions[question][facet] !== asked(facet))) return false;
   if (asked("state") && !runs.some((run) => overview.state_names?.[overview.states[question][run]] === asked("state"))) return false;
   return !asked("mark") || runs.some((run) => overview.marked?.[question][run] & 1 << overview.marks.indexOf(asked("mark")));
 }
 
-document.querySelector("#heat-map .tools > label").after(...questionFilters(overview.questions.map((_, question) => question)));
+document.querySelector("#heat-map .tools > label").after(...questionFilters());
 
 /** A sentence about a table of questions, with its filters and the menu that saves it. */
 function questionNote(table, text) {

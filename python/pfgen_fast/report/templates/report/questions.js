@@ -12,22 +12,23 @@ async function drawQuestions() {
     const more = await figures();
     if (key !== drawQuestions.key) return;
     const of = runs.length === modelRuns.length ? overview.questions.map((_, question) => difficultyOf(question)) : questionFigures(runs);
+    drawQuestions.figures = of;
     drawQuestions.table = questionTable({
       label: WORDS.Questions, order: "questions", first: SIGN > 0 ? "mean" : "-mean", columns: questionColumns(of, runs, more), runs, isSearched: true,
       questions: overview.questions.map((_, question) => question),
     });
     questionsElement.replaceChildren(drawQuestions.table);
-    document.getElementById("separation").replaceChildren(...separation(of));
     const tools = document.getElementById("questions-tools");
     tools.replaceChildren(...runsChoice(), ...drawQuestions.table.tools);
     offerSaving(drawQuestions.table, { name: WORDS.Questions, place: tools });
   }
+  if (drawQuestions.table) document.getElementById("separation").replaceChildren(...separation(drawQuestions.figures));
   drawQuestions.table?.follow();
 }
 
-/** Which questions tell some runs apart best, and which least, by their figures. */
+/** Which questions of the chosen length tell some runs apart best, and which least, by their figures. */
 function separation(of) {
-  const inOrder = overview.questions.flatMap((_, question) => isNumber(of[question].discrimination) ? [question] : [])
+  const inOrder = overview.questions.flatMap((_, question) => hasLength(question) && isNumber(of[question].discrimination) ? [question] : [])
     .sort((a, b) => of[b].discrimination - of[a].discrimination || a - b);
   if (inOrder.length < 2 * N_NAMED_QUESTIONS) return [];
   const named = (some) => firstQuestions(some, (question) => figure(of[question].discrimination, 2),

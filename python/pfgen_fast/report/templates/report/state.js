@@ -88,7 +88,7 @@ const NOTHING_OPEN = { run: null, question: null, sample: null, cause: null, com
 /** The name of the view that the state asks for, and what it is about; null if none is open. */
 function askedView() {
   const { compare, run, question } = state;
-  if (compare) return { name: "comparison", subject: `comparison ${compare} ${state.pair}` };
+  if (compare) return { name: "comparison", subject: `comparison ${compare} ${state.pair} ${state.filters.get("length")}` };
   if (run !== null) return { name: "run", subject: `run ${run}` };
   // The search and the filters choose whose answers a question shows, and their order.
   return question === null ? null : { name: "question", subject: `question ${addressOf({ sample: null, tab: "", sort: "" })}` };
