@@ -20,7 +20,7 @@ ROWS = """[
 
 @pytest.fixture
 def tab(open_tab, made_page):
-    return open_tab(made_page(["org/a/1", "org/b/2"]))
+    return open_tab(made_page(["org/a/1", "org/b/2"]), "#")
 
 
 def add(tab, chart):

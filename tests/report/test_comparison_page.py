@@ -58,6 +58,7 @@ def test_a_pair_shows_the_questions_that_differ_most_and_brushing_chooses_others
     assert title.inner_text() == "From A to B, 6 of the 8 questions rose and 2 fell. The 5 questions that differ most"
     assert brushed(page)[:2] == ["Q03", "Q06"]
     assert "A is 0.0288 ahead, 95 % interval of B - A -" in page.locator("#details-body h3").first.inner_text()
+    assert re.fullmatch(r"B - A -0\.0288 \(-0\.\d{4} to \+0\.\d{4}\)", page.locator(".figure").first.text_content())
     page.get_by_role("button", name="Fell: 2").click()
     assert (title.inner_text(), brushed(page)) == ("Fell: 2 questions", ["Q03", "Q06"])
     assert tab.fragment == "compare=lab/a/20..lab/a/30&brush=:first"
@@ -72,6 +73,8 @@ def test_a_pair_shows_the_questions_that_differ_most_and_brushing_chooses_others
     page.get_by_role("button", name="Clear").click()
     assert len(brushed(page)) == 5
     assert tab.faults() == []
+    page.emulate_media(media="print")
+    assert page.locator(".thirds .scroller").evaluate("(it) => getComputedStyle(it).maxHeight") == "none"
 
 
 def test_points_of_the_scatter_are_brushed_by_pointer_and_keyboard(open_tab, path):
@@ -86,6 +89,7 @@ def test_points_of_the_scatter_are_brushed_by_pointer_and_keyboard(open_tab, pat
     page.locator("#details-body .plot .point").focus()
     tab.press("ArrowRight", "ArrowRight")
     label = page.evaluate("document.activeElement.ariaLabel")
+    assert page.evaluate("dialog.contains(tip) && !tip.hidden")
     tab.press("Enter")
     page.get_by_text("Chosen: 1 question", exact=True).wait_for()
     assert brushed(page) == [label[:3]]

@@ -268,7 +268,7 @@ def test_a_sentence_names_the_questions_that_separate_the_runs_best_and_least(op
 
 
 def test_an_answer_that_is_found_opens_with_its_question_and_marked_hits(open_tab, made_page, mini):
-    page = open_tab(made_page([reported_run(mini, answers=["a needle, 針 and a NEEDLE"])])).page
+    page = open_tab(made_page([reported_run(mini, answers=["a needle, 針 and a NEEDLE"])]), "#").page
     page.keyboard.press("Control+k")
     page.keyboard.type("needle")
     page.get_by_role("option", name="All answers that contain").wait_for()

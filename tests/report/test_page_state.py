@@ -32,6 +32,19 @@ def test_opening_and_closing_a_run_are_steps_of_address_and_title(open_tab, path
     check(is_open=True)
 
 
+def test_a_page_of_one_or_two_runs_opens_on_them_until_they_are_closed(open_tab, made_page, mini):
+    alone = open_tab(made_page(["org/a/1"])).page
+    alone.wait_for_selector("dialog[open] .of-questions")
+    assert alone.get_by_role("button", name="To the median").count() == 0  # it is itself
+    tab = open_tab(made_page([reported_run(mini, "a", score=0.9, num_trials=10), reported_run(mini, "b")]))
+    tab.page.wait_for_selector("dialog[open] .compared")
+    for _ in range(2):
+        tab.press("Escape")
+        tab.page.wait_for_selector("#details", state="hidden")
+        assert tab.page.get_by_role("link", name="1 with fewer than 10 trials").is_visible()
+        tab.page.reload()
+
+
 def test_every_state_is_read_back_from_its_address(open_tab, path):
     page = open_tab(path).page
     states = page.evaluate(

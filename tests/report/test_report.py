@@ -218,7 +218,7 @@ HAS, NOT = " has the highest score", "not distinguished from each other"
     [
         ([], ("", "No run has a rank.")),
         ([("a", (1, 1))], ("a", " is the only ranked run; its score is 0.5000.")),
-        ([("a", (1, 1)), ("b", (2, 2))], ("a", " leads: it is better than every other run.")),
+        ([("a", (1, 1)), ("b", (2, 2))], ("a", " leads: it is better than b.")),
         ([("a", (1, 2)), ("b", (1, 2))], ("a", f"{HAS}; no difference between the 2 runs is significant.")),
         ([("a", (1, 2)), ("b", (1, 2)), ("c", (3, 3))], ("a", f" and b lead: better than the rest, {NOT}.")),
         (
@@ -318,10 +318,11 @@ def test_runs_that_differ_in_few_parameters_are_a_sweep():
         [{"a": 1}],
         [{"a": 1}, {"a": 1}],
         [{"a": 1}, None],
+        [{"model": "a", "t": 1}, {"model": "b", "t": 2}],
         [{"a": n, "b": n % 7, "c": n % 5, "d": n % 3, "e": n % 2} for n in range(20)],
         [{"model": f"m{n}"} for n in range(31)],
     ],
-    ids=["one", "equal", "unknown", "many parameters", "many values"],
+    ids=["one", "equal", "unknown", "two models", "many parameters", "many values"],
 )
 def test_other_runs_are_not_a_sweep(configs):
     assert swept_values(configs) is None

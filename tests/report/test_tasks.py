@@ -101,6 +101,11 @@ def test_name_the_main_cause_of_a_bad_run(task):
     assert task.tab.fragment == "run=org/model-9/abc&cause=empty"
     task.page.locator('[data-filter="against"]').select_option("the best run")
     body.get_by_text(" to the best run: ").wait_for()
+    body.get_by_role("button", name="To the best run").wait_for()
+    assert "(against the best run)" in body.inner_text()
+    losses = "diagnosisOf(more, state.run, shownReference).rows.every(({ question, losses }) => "
+    total = "Math.abs(Object.values(losses).reduce((a, b) => a + b) + shownReference.distance(question)) < 1e-9)"
+    assert task.page.evaluate(f"figures().then((more) => {losses}{total})")
     task.done(2)
 
 

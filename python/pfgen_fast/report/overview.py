@@ -137,7 +137,7 @@ def headline(overview: Mapping[str, Any]) -> tuple[str, str]:
     if not last:
         return name, has_score + ("; the questions are too few to tell runs apart." if words is RUN_WORDS else ".")
     if last == 1:
-        return name, f" leads: it is better than every other {words['run']}."
+        return name, f" leads: it is better than {others[0] if n == 2 else 'every other ' + words['run']}."
     if last == n and set(ranges) == {(1, n)}:
         return name, f"{has_score}; no difference between the {n:,} {runs} is significant."
     # The others that no run is better than, named if they are all that the best run is not better than.
@@ -260,7 +260,7 @@ def sweep_of(
     by_parameter = {STEP: over_step} if over_step else {}
     for key in swept[0] if swept else ():
         grouped = lines(swept or (), key)
-        if not over_step or (key not in (STEP, "model") and max(map(len, grouped.values())) > 1):
+        if max(map(len, grouped.values())) > 1 and not (over_step and key in (STEP, "model")):
             by_parameter[key] = grouped
     if not by_parameter:
         return None
@@ -311,10 +311,10 @@ def series_of(
 def swept_values(configs: Sequence[Mapping[str, Any] | None]) -> list[Settings] | None:
     """The values of each run for the parameters in which the runs differ; None if the runs are not a sweep."""
     known = [_settings_of(config) for config in configs]
-    if None in configs or not 2 <= len(configs) <= _MAX_SWEEP:
-        return None
     columns = {key: [config.get(key, _NOT_THERE) for config in known] for config in known for key in config}
     differing = {key: values for key, values in columns.items() if len(set(values)) > 1}
+    if None in configs or not 2 <= len(configs) <= _MAX_SWEEP or (len(configs) == 2 and "model" in differing):
+        return None
     for key in _MAY_FOLLOW:
         others = [values for other, values in differing.items() if other != key]
         own = differing.get(key)

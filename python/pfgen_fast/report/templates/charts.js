@@ -145,8 +145,9 @@ const REACH = 16;  // pixels from the pointer to a point
 const LEAST_DRAG = 5;  // pixels; less is a click
 const tip = document.getElementById("tip");
 
-/** Shows lines of text next to a place of the window; the first is bold. */
+/** Shows lines of text next to a place of the window, above an open dialog; the first is bold. */
 function showTip(lines, left, top) {
+  (document.querySelector("dialog[open]") ?? document.body).append(tip);
   tip.replaceChildren(...lines.map((line, index) => make(index ? "div" : "b", {}, make("bdi", {}, line))));
   tip.hidden = false;
   const { width, height } = tip.getBoundingClientRect();

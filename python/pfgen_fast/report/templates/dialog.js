@@ -38,6 +38,7 @@ function fillWhenOpened(element, part, content) {
 let shownSubject = null;
 
 async function showView() {
+  hideTip();
   const asked = askedView();
   const view = asked && views[asked.name];
   if (!view) {

@@ -67,8 +67,10 @@ function meansOf(compared, more) {
     dots(ofChart, { label: `Means of the ${WORDS.runs} with 95 % intervals over ${WORDS.questions}; the table has the same figures`, isStacked: true })));
 }
 
-/** The other runs that differ from A, by their letters; the decisions are about the mean of A less theirs, times `direction`. */
+/** The difference of a pair with its interval, or the runs that differ from A, by their letters; the decisions are about the mean of A less theirs, times `direction`. */
 function shortVerdict(found, metric, direction) {
+  const [pair, ...others] = found;
+  if (pair.ends && !others.length) return `${direction < 0 ? "B - A" : "A - B"} ${signed(pair.mean, digitsOf(metric))} (${rangeText(pair.ends, digitsOf(metric), signed)})`;
   const [better, worse] = metric === "average" ? ["better", "worse"] : ["higher", "lower"];
   const sides = [[better, -1], [worse, 1]].map(([word, sign]) => {
     const letters = found.flatMap(({ differs, mean: center }, index) => differs && direction * sign * (metric === "average" ? SIGN : 1) * center > 0 ? [LETTERS[index + 1]] : []);

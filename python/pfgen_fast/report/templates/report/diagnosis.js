@@ -43,12 +43,18 @@ function namedReferences(more) {
   ];
 }
 
-/** A reference by its name in the state or the key of a run: its name in a sentence, and its figures by question. */
+/** The reference that the state asks for, or the default; undefined for the only run. */
+function askedReference(number, more) {
+  return state.filters.get("against") ?? namedReferences(more)[0]?.[0] ?? runKeys.find((_, other) => other !== number);
+}
+
+/** A reference by its name in the state or the key of a run: its name in a sentence, its length if known, and its figures by question. */
 function referenceOf(asked, more) {
   const run = runsByKey.get(asked) ?? (asked === "best" ? rankedRuns[0] : undefined);
-  if (run !== undefined) return { name: asked === "best" ? "the best run" : overview.runs[run].name, at: (question) => lossFigures(more, question, run) };
-  const { rows } = asked === "published" && more.published || more.median;
-  return { name: "the median", at: (question) => rows[question] && Object.fromEntries(FIGURES.map((name, place) => [name, rows[question][place]])) };
+  if (run !== undefined) return { name: asked === "best" ? "the best run" : overview.runs[run].name, length: overview.runs[run].length, at: (question) => lossFigures(more, question, run) };
+  const published = asked === "published" && more.published;
+  const { rows } = published || more.median;
+  return { name: "the median", length: published ? null : median(modelRuns.map((number) => overview.runs[number].length)), at: (question) => rows[question] && Object.fromEntries(FIGURES.map((name, place) => [name, rows[question][place]])) };
 }
 
 /** The loss of a run to a reference by cause, over the questions that both have. */
@@ -97,41 +103,33 @@ function diagnosisSentence(diagnosis) {
 
 // ---- The waterfall and the answers of a bar
 
-/** The nodes of a diagnosis, and `follow`, which draws the reference and the cause that the state asks for. */
-function diagnosisParts(number, more) {
-  const names = namedReferences(more);
-  const choice = make("select", {}, ...names.map(([value, name]) => make("option", { value }, name)));
+/** The nodes of a diagnosis against a reference, and `follow`, which shows the answers of the cause that the state asks for. */
+function diagnosisParts(number, more, asked, reference) {
+  const choice = make("select", {}, ...namedReferences(more).map(([value, name]) => make("option", { value }, name)));
   const offer = (keys) => choice.append(...keys.filter((key) => !choice.querySelector(`[value="${CSS.escape(key)}"]`)).map((value) => make("option", { value }, value)));
   choice.addEventListener("focus", () => offer(runKeys.filter((_, other) => other !== number)), { once: true });  // hundreds of names take long
   choice.dataset.filter = "against";
-  const [sentence, keywords] = [make("p", { className: "verdict" }), make("p", {})];
-  const [chart, answers] = [make("div", {}), make("div", {})];
-  let [diagnosis, against, cause] = [null, null, null];
+  if (runsByKey.has(asked)) offer([asked]);
+  choice.value = asked;
+  const against = make("p", { className: "tools" }, make("label", {}, "Against ", choice));
+  const diagnosis = diagnosisOf(more, number, reference);
+  if (!diagnosis.rows.length) return { nodes: [against] };
+  const chart = make("div", {}, waterfall(barsOf(diagnosis), { label: `The loss of the ${WORDS.run} to ${reference.name} by cause` }));
+  const answers = make("div", {});
+  let cause = null;
   const follow = () => {
-    const asked = state.filters.get("against") ?? names[0]?.[0] ?? runKeys.find((_, other) => other !== number);
-    const isNew = asked !== against;
-    if (isNew) {
-      const reference = referenceOf(asked, more);
-      [against, diagnosis] = [asked, reference && diagnosisOf(more, number, reference)];
-      if (!diagnosis?.rows.length) return;
-      if (runsByKey.has(asked)) offer([asked]);
-      choice.value = asked;
-      sentence.replaceChildren(make("b", {}, diagnosisSentence(diagnosis)));
-      chart.replaceChildren(waterfall(barsOf(diagnosis), { label: `The loss of the ${WORDS.run} to ${reference.name} by cause` }));
-      keywords.replaceChildren(...costlyKeywords(diagnosis, more, number));
-    }
-    if (!diagnosis?.rows.length) return;
     chart.querySelectorAll("a").forEach((link, place) => {
       const ofBar = linkedCauses(diagnosis)[place].cause;
       link.setAttribute("href", addressOf({ cause: ofBar === state.cause ? null : ofBar, question: null, sample: null }));
       link.setAttribute("aria-expanded", String(ofBar === state.cause));
     });
-    if (!isNew && cause === state.cause) return;
+    if (cause === state.cause) return;
     cause = state.cause;
     answers.replaceChildren(...(cause ? answersOfCause(cause, diagnosis, number) : []));
   };
+  const sentence = make("p", { className: "verdict" }, make("b", {}, diagnosisSentence(diagnosis)));
   const note = make("p", { className: "quiet on-screen" }, "Points of the score; the share of all answers that have a fault, estimated from the samples (≈); or the number of samples with the cause. Select a bar to read its answers.");
-  return { nodes: [sentence, make("p", { className: "tools" }, make("label", {}, "Against ", choice)), chart, note, answers, keywords], follow };
+  return { nodes: [sentence, against, chart, note, answers, make("p", {}, ...costlyKeywords(diagnosis, more, number))], follow };
 }
 
 /** The causes that are bars, the largest loss first, and the rest last. */

@@ -187,10 +187,13 @@ table.tBodies[0].addEventListener("click", (event) => {
 
 const compareButton = document.getElementById("compare");
 
-/** The ticked runs: by their scores, or checkpoints by their steps, so that the earliest is A. */
+/** Some runs by their scores, or checkpoints by their steps, so that the earliest is A. */
+function inStepOrder(runs) {
+  return runs.every((run) => stepOf(run)) ? runs.sort((a, b) => stepOf(a).step - stepOf(b).step) : runs;
+}
+
 function tickedRuns() {
-  const ticked = rowOf.flatMap((row, number) => row.querySelector(".tick input").checked ? [number] : []);
-  return ticked.every((run) => stepOf(run)) ? ticked.sort((a, b) => stepOf(a).step - stepOf(b).step) : ticked;
+  return inStepOrder(rowOf.flatMap((row, number) => row.querySelector(".tick input").checked ? [number] : []));
 }
 
 table.tBodies[0].addEventListener("change", () => {
@@ -211,7 +214,8 @@ function trialsText({ trials }) {
 }
 
 // Says how many runs have fewer trials than most; the link shows only these, and then all again.
-const usualTrials = { trials: median(overview.runs.map(({ trials }) => trials)) };
+const allTrials = overview.runs.map(({ trials }) => trials).sort((a, b) => a - b);
+const usualTrials = { trials: allTrials[allTrials.length >> 1] };
 const hasFewer = ({ trials }) => trials !== null && trials < usualTrials.trials;
 const nFewer = overview.runs.filter(hasFewer).length;
 if (nFewer) {

@@ -7,15 +7,18 @@ views.run = {
     views.run.rest = () => runQuestions(state.run, more);
     return runSummary(state.run, more);
   },
-  reach: () => { shownDiagnosis?.follow(); return reachQuestion(); },
+  reach: () => { shownDiagnosis?.follow?.(); return reachQuestion(); },
 };
 
-let shownDiagnosis = null;
+let [shownDiagnosis, shownReference] = [null, null];  // the reference of everything in the view; null for the only run
 
 function runSummary(number, more) {
   paper = { number, nodes: [] };
   if (overview.has_answers) requestIdleCallback(() => worstAnswers(number).then((nodes) => { if (paper.number === number) paper.nodes = nodes; }));
-  shownDiagnosis = overview.causes ? diagnosisParts(number, more) : null;
+  const asked = overview.causes && askedReference(number, more);
+  shownReference = asked ? distanceTo(referenceOf(asked, more), (question) => lossFigures(more, question, number))
+    : !overview.causes && modelRuns.length > 1 ? distanceTo({ name: "the median", at: (question) => ({ score: medians()[question] }) }, (question) => ({ score: overview.runs[number].questions[question] })) : null;
+  shownDiagnosis = asked ? diagnosisParts(number, more, asked, shownReference) : null;
   return [
     ...standing(number),
     ...(shownDiagnosis?.nodes ?? []), ...weakest(number),
@@ -31,15 +34,16 @@ function runQuestions(number, more) {
   const shares = ["Set", "Fluency", "Truthfulness"];
   const parameters = Object.entries(run.parameters);
   const questions = questionTable({
-    label: `${WORDS.Questions} of the ${WORDS.run}`, order: "by", first: SIGN > 0 ? "distance" : "-distance", columns: runColumns(number, more),
+    label: `${WORDS.Questions} of the ${WORDS.run}`, order: "by", first: `${SIGN > 0 ? "" : "-"}${shownReference ? "distance" : "score"}`, columns: runColumns(number, more),
     runs: [number], questions: overview.questions.map((_, question) => question).filter((question) => isNumber(run.questions[question]) || overview.states || isNumber(more.length?.[question][number])),
     content: overview.has_answers ? async (question) => ownSamples(await answersTo(question), number, question) : null,
   });
   const folded = (title, ...content) => make("details", { className: "folded" }, make("summary", {}, title), ...content);
   return [
-    questionNote(questions, overview.has_answers
-      ? `“To the median” is the distance of the ${WORDS.run}’s score to the median of the models${overview.has_parts ? " (runs without system runs). Spread is the standard deviation over the run’s answers" : ""}. Select a ${WORDS.question} to read the answers, the worst first.`
-      : "“To the median” is the distance of the model’s score to the median of the models. Select an item to see the scores of all models."),
+    questionNote(questions, [
+      ...(shownReference ? [`“${distanceTitle()}” is the score of the ${WORDS.run} less that of ${overview.causes ? shownReference.name : "the median of the models"}.`] : []),
+      ...(overview.has_parts ? ["Spread is the standard deviation over the run’s answers."] : []),
+      overview.has_answers ? `Select a ${WORDS.question} to read the answers, the worst first.` : "Select an item to see the scores of all models."].join(" ")),
     questions,
     section("Scores", figuresTable(["Metric", "Mean", `95 % interval over ${WORDS.questions}`], metricLines(number, more), "Scores")),
     ...(run.sets.length ? [folded("Contribution of each reference set", figuresTable(shares, contributions(run), "Contributions of the sets"))] : []),
@@ -54,8 +58,8 @@ let paper = { number: null, nodes: [] };
 
 /** The worst answer to each of the questions that the run loses most on. */
 async function worstAnswers(number) {
-  const questions = placesInOrder(overview.questions.map((_, question) => distanceTo(number)(question)), SIGN)
-    .filter((question) => distanceTo(number)(question) !== null).slice(0, N_NAMED_QUESTIONS);
+  const value = shownReference?.distance ?? ((question) => overview.runs[number].questions[question]);
+  const questions = placesInOrder(overview.questions.map((_, question) => value(question)), SIGN).filter((question) => value(question) !== null).slice(0, N_NAMED_QUESTIONS);
   const answered = await Promise.all(questions.map(async (question) => {
     const { id, text } = overview.questions[question];
     const [, worst] = ownSamples(await answersTo(question), number, question);
@@ -80,8 +84,16 @@ function firstQuestions(questions, value, nodes) {
   return parts.flatMap((part, index) => [index ? index < parts.length - 1 ? ", " : " and " : "", ...part]);
 }
 
-function distanceTo(number) {
-  return (question) => isNumber(overview.runs[number].questions[question]) ? overview.runs[number].questions[question] - medians()[question] : null;
+/** A reference with the distance of a run to it by question; `own` has the figures of the run. */
+function distanceTo(reference, own) {
+  return { ...reference, distance: (question) => {
+    const [score, other] = [own(question)?.score, reference.at(question)?.score];
+    return isNumber(score) && isNumber(other) ? score - other : null;
+  } };
+}
+
+function distanceTitle() {
+  return `To ${shortened(shownReference.name, 24)}`;
 }
 
 /** The rank and the score of the run. */
@@ -101,21 +113,23 @@ function standing(number) {
 /** The questions on which the run loses most. */
 function weakest(number) {
   const run = overview.runs[number];
-  const byDistance = overview.questions.map((_, question) => [distanceTo(number)(question), question])
+  if (!shownReference) return [];
+  const { name, distance: distanceOf } = shownReference;
+  const byDistance = overview.questions.map((_, question) => [distanceOf(question), question])
     .filter(([distance]) => distance !== null).sort(([a], [b]) => SIGN * (a - b));
   const losses = byDistance.filter(([distance]) => SIGN * distance < 0);
   const isTold = byDistance.length && byDistance[0][0] !== byDistance.at(-1)[0];
-  const named = !isTold || run.losses || overview.is_share ? [] : firstQuestions((losses.length ? losses : byDistance).map(([, question]) => question), (question) => scoreText(distanceTo(number)(question), signed),
+  const named = !isTold || run.losses || overview.is_share ? [] : firstQuestions((losses.length ? losses : byDistance).map(([, question]) => question), (question) => scoreText(distanceOf(question), signed),
     (question) => [make("a", { href: addressOf({ question, sample: null }) }, overview.questions[question].id), " ", make("bdi", {}, shortened(overview.questions[question].text, 24))]);
   if (overview.is_share && losses.length) return [make("p", {}, `Wrong on ${counted(losses.length)} ${WORDS.questions} that at least half of the ${WORDS.runs} have right.`)];
-  return named.length ? [make("p", {}, losses.length ? "Loses most on " : "Leads least on ", ...named, " (against the median of the models).")] : [];
+  return named.length ? [make("p", {}, losses.length ? "Loses most on " : "Leads least on ", ...named, ` (against ${name}).`)] : [];
 }
 
 /** How long the answers are, how they ended, and the worst of them. */
 function answersInWords(number) {
   const run = overview.runs[number];
   const tooLong = run.samples ? `; ${(100 * run.too_long / run.samples).toFixed(0)} % of the sample answers are longer than ${overview.target}` : "";
-  const sentences = [make("p", {}, `Mean length ${figure(run.length, 1)} characters (median of the models ${figure(median(modelRuns.map((other) => overview.runs[other].length)), 1)})${tooLong}. ${run.replies}`)];
+  const sentences = [make("p", {}, `Mean length ${figure(run.length, 1)} characters${isNumber(shownReference?.length) ? ` (${shownReference.name}: ${figure(shownReference.length, 1)})` : ""}${tooLong}. ${run.replies}`)];
   if (run.worst) {
     const [question, sample] = run.worst;
     sentences.push(make("p", {}, make("a", { href: addressOf({ question, sample }) }, "Read its worst answer"), ` (${overview.questions[question].id}).`));
@@ -127,8 +141,8 @@ function answersInWords(number) {
 
 function runColumns(number, more) {
   const run = overview.runs[number];
-  const distance = distanceTo(number);
-  const widest = widestOf(overview.questions.map((_, question) => distance(question)));
+  const distance = shownReference?.distance;
+  const widest = distance && widestOf(overview.questions.map((_, question) => distance(question)));
   const plain = (key, title, digits, isExtra = true) => {
     const value = (question) => more[key][question][number];
     return { key, title, value, isExtra, show: (question) => figure(value(question), digits) };
@@ -139,7 +153,7 @@ function runColumns(number, more) {
   };
   return [
     { key: "score", title: "Score", value: (question) => run.questions[question], show: (question) => scoreText(run.questions[question]), isLowestFirst: true },
-    { key: "distance", title: "To the median", value: distance, show: (question) => differenceBar(distance(question), widest), isLowestFirst: true },
+    ...(distance ? [{ key: "distance", title: distanceTitle(), value: distance, show: (question) => differenceBar(distance(question), widest), isLowestFirst: true }] : []),
     ...(overview.strata ? [] : overview.columns).filter(([key]) => key !== "length").map(([key, title]) => plain(key, title, 3)),
     ...(overview.has_parts ? answerColumns(plain, missed) : []),
   ];

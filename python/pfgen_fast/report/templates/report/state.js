@@ -61,6 +61,8 @@ function readState(fragment) {
     if (text && read[name] === null) read.unknown.push([name, text]);
   }
   read.tab ??= "";
+  // A page of one or two runs opens on them, unless it is part of a site or its address has a fragment, such as the "#" that is left when they are closed.
+  if (!fragment && overview.runs.length < 3 && !location.href.includes("#") && document.querySelector(".site").hidden) Object.assign(read, overview.runs.length > 1 ? { compare: inStepOrder([0, 1]) } : { run: 0 });
   return read;
 }
 
@@ -89,7 +91,7 @@ const NOTHING_OPEN = { run: null, question: null, sample: null, cause: null, com
 function askedView() {
   const { compare, run, question } = state;
   if (compare) return { name: "comparison", subject: `comparison ${compare} ${state.pair} ${state.filters.get("length")}` };
-  if (run !== null) return { name: "run", subject: `run ${run}` };
+  if (run !== null) return { name: "run", subject: `run ${run} ${state.filters.get("against") ?? ""}` };
   // The search and the filters choose whose answers a question shows, and their order.
   return question === null ? null : { name: "question", subject: `question ${addressOf({ sample: null, tab: "", sort: "" })}` };
 }
