@@ -1,5 +1,6 @@
 #include "pfgen/json_writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -36,21 +37,20 @@ std::string json_number(double value) {
   if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
   const double size = std::abs(value);
   const bool is_plain = size == 0 || (size >= kFirstPlain && size < kEndOfPlain);
-  std::array<char, 32> buffer;
-  const auto limit = buffer.data() + buffer.size();
   // Two integers have the digits of a number with at most six decimals, as scores have, in a third of the time.
   const auto millionths = static_cast<std::uint64_t>(is_plain && size < kFewDigits ? size * kMillion + 0.5 : 0);
   if (is_plain && static_cast<double>(millionths) / kMillion == size) {
-    buffer[0] = '-';
-    const auto begin = buffer.data() + std::signbit(value);
-    const auto point = std::to_chars(begin, limit, millionths / kMillion).ptr;
-    auto end = std::to_chars(point, limit, kMillion + millionths % kMillion).ptr;  // its first digit becomes the point
-    *point = '.';
-    while (end[-1] == '0' && end[-2] != '.') --end;
-    return {buffer.data(), end};
+    std::string digits = std::signbit(value) ? "-" : "";
+    digits += std::to_string(millionths / kMillion);
+    const std::size_t point = digits.size();
+    digits += std::to_string(kMillion + millionths % kMillion);
+    digits[point] = '.';  // instead of the first digit, 1
+    digits.resize(std::max(digits.find_last_not_of('0') + 1, point + 2));
+    return digits;
   }
+  std::array<char, 32> buffer;
   const auto format = is_plain ? std::chars_format::fixed : std::chars_format::scientific;
-  std::string digits(buffer.data(), std::to_chars(buffer.data(), limit, value, format).ptr);
+  std::string digits(buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format).ptr);
   if (is_plain && digits.find('.') == std::string::npos) digits += ".0";
   return digits;
 }
