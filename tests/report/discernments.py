@@ -104,17 +104,9 @@ def _examples(scored: Scored) -> Iterator[Example]:
             if np.isnan(drops).all():
                 continue
             for which, item in (("largest", int(np.nanargmax(drops))), ("smallest", int(np.nanargmin(drops)))):
-                text = scored.collection.items[item].text
-                yield Example(
-                    perturbation.name,
-                    metric.name,
-                    which,
-                    scored.collection.items[item].id,
-                    text,
-                    text.replace("に", "へ") + "本当？",
-                    float(before[item]),
-                    float(after[item]),
-                )
+                source, scores_of = scored.collection.items[item], (float(before[item]), float(after[item]))
+                texts = source.text, source.text.replace("に", "へ") + "本当？"
+                yield Example(perturbation.name, metric.name, which, source.id, *texts, *scores_of)
 
 
 def picture_of(finding, name):

@@ -94,6 +94,8 @@ def test_the_cards_of_the_start_page_have_the_headlines_of_the_pages(bundle):
     for address, headline in cards:
         title = re.search("<h1[^>]*>(.*?)</h1>", pages[address], re.DOTALL)[1]
         assert unescape(headline) == unescape(re.sub(r"<(?!/?b>)[^>]*>", "", title))
+    assert "<bdi>Discernment of ngram on 40 texts</bdi>" in pages["index.html"]
+    assert re.search(r"<bdi>helpfulness</bdi><svg.*?</svg><span class=.number.>\d of 5</span>", pages["index.html"])
     assert ("experiments/trial.html", "&lt;b&gt;Yes&lt;/b&gt; &amp; no.") in cards
     assert "0 of 2 annotators finished all items; 1 of 10 items are decided." in pages["index.html"]
     contents = "1 run, 1 score table, 1 checklist page, 1 discernment, 1 experiment, 1 annotation plan"

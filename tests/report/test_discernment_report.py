@@ -17,7 +17,7 @@ from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.discernment.discernment_writing import finding_of
 from pfgen_fast.report.drawing import DIVERGING, LEVELS, WHITE_ON, WHITE_ON_LEVELS, stored
 from pfgen_fast.report.pages import source
-from report.discernments import METRICS, N_ITEMS, a_discernment, a_plan, picture_of
+from report.discernments import DROPS, METRICS, N_ITEMS, a_discernment, a_plan, picture_of
 
 UNDEFINED = {"d", "noticed", "mean_drop", "ceiling_d", "reverse_d", "rank_biserial"}
 FIGURES = {"verdicts", "perturbations", "summary", "profile", "cells", "lengths", "work", "examples"}
@@ -138,9 +138,7 @@ def test_response_styles_are_pearsons_correlations_of_scores_averaged_over_metri
     scores = [test.scored.originals[:3].mean(axis=0) for test in tests]  # without the mean of the other metrics
     finding = finding_of(tests)
     styles = table(finding, "styles")
-    assert [column.head for column in styles.columns][3:] == [
-        *("mean", "standard deviation", "with ngram", "with judge")
-    ]
+    assert [column.head for column in styles.columns][3:] == ["mean", "standard deviation", "with ngram", "with judge"]
     pearson = np.corrcoef(*scores)[0, 1]
     for row, own, correlations in zip(styles.rows, scores, ((1, pearson), (pearson, 1)), strict=False):
         assert row[0] == "original"
@@ -168,12 +166,17 @@ def test_several_evaluators_stand_side_by_side():
     assert {row["evaluator"] for row in cells.to_dicts()} == {"ngram", "judge <b>"}
     assert "evaluator" in cells.heads()
     assert len(finding.sentences) == 1 + 1 + 1 + 1
-    assert finding.answer == "Both penalise other punctuation marks."
+    close = r"3\.5, not distinguished from ngram \(\+0\.1, 95 % interval -0\.5 to 0\.7\)\."
+    assert re.fullmatch(f"judge <b> has the highest average d, {close}", finding.answer)
+    above = finding_of([listed[0], a_discernment("weak", metrics=METRICS[1:2])])
+    assert above.answer.startswith("ngram notices damage best: it has the highest average d, ")
+    assert re.search(r", significantly above weak \(\+\d\.\d, 95 % interval \d\.\d to \d\.\d\)\.$", above.answer)
+    assert finding.sentences[1] == "Both penalise other punctuation marks."
+    assert [picture.name for picture in finding.first_pictures] == ["lightest", "averages"]
+    assert re.match(r"item \d+: ngram: fluency .*; weak: truthfulness .* → ", above.examples[0].about)
     heat = picture_of(finding, "heat")
-    combined = {
-        row.name: row.columns[heat.columns.index("all together")] for group in heat.groups for row in group.rows
-    }
-    assert sum(map(len, combined.values())) == len(listed[0].perturbations)
+    at = heat.columns.index("all together")
+    assert sum(len(row.columns[at]) for group in heat.groups for row in group.rows) == len(listed[0].perturbations)
     for item in finding_of(listed[:1]).tables:  # a column that is the same everywhere is in the file only
         assert not {"evaluator", "task"} & set(item.heads()) or item.name in ("work", "examples")
 
@@ -193,7 +196,9 @@ def test_assumed_weights_are_called_assumed_wherever_they_are_used():
 
 
 def test_an_example_is_a_text_whose_damage_a_metric_does_not_notice_with_all_scores(ngram_finding):
-    (example,) = ngram_finding.examples
+    example, *others = ngram_finding.examples
+    assert {pair.kind for pair in others} == {*DROPS, "own kind"} - {"negate", "number_change"}
+    assert others[1].title == "80 % of characters cut off the end: rewarded by truthfulness"
     assert example.title == "all statements negated: not noticed by helpfulness"
     assert re.match(r"item \d+: fluency .* → .*, average ", example.about)
     assert [text for text, change in example.changes if change == "deleted"] == ["に"]
@@ -262,6 +267,7 @@ def test_the_heat_map_tells_undefined_few_rewarded_and_saturated_cells_apart(ngr
     titles = ["characters", "words", "sentences", "harmless changes: a fall is a fault"]
     assert [group.title for group in chart.groups] == titles
     rows = {row.name: row.columns for group in chart.groups for row in group.rows}
+    assert chart.groups[0].rows[0].degrees == ("1 %", "3 %", "7 %", "15 %", "30 %")
     assert {len(columns) for columns in rows.values()} == {len(METRICS)}
     assert [len(rows[name][0]) for name in ("characters deleted, 1 to 30 %", "text replaced by another")] == [5, 1]
     assert {cell.text for cells in rows["numbers changed, 20 to 100 %"] for cell in cells} == {"–"}
@@ -282,18 +288,13 @@ def test_the_lightest_damage_has_one_scale_and_what_is_never_noticed_rewarded_or
     assert (ngram_finding.pictures[0].chart, ngram_finding.first_pictures) == (chart, [ngram_finding.pictures[0]])
     rows = {row.name: [cell for (cell,) in row.columns] for group in chart.groups for row in group.rows}
     deleted = rows["characters deleted, 1 to 30 %"][0]
-    assert (deleted.text, deleted.tested, deleted.start) == (
-        "1 %",
-        (0, pytest.approx(0.7386, abs=1e-4)),
-        0,
-    )  # logarithmic
+    assert (deleted.text, deleted.start, deleted.tested) == ("1 %", 0, (0, pytest.approx(0.7386, abs=1e-4)))
+    assert deleted.drop == pytest.approx(0.02, rel=0.5)  # of 1 % of characters
     swapped = rows["text replaced by another"][0]
     assert (swapped.text, swapped.tested, swapped.start) == ("yes", (1, 1), 1)
     faults = {(name, chart.columns[at], cell.text) for name, cells in rows.items() for at, cell in enumerate(cells)
               if cell.is_fault}  # fmt: skip
-    punctuation = {
-        ("other punctuation marks", metric, "penalised") for metric in ("fluency", "truthfulness", "average")
-    }
+    punctuation = {("other punctuation marks", own, "penalised") for own in ("fluency", "truthfulness", "average")}
     assert faults == {("statements negated, 20 to 100 %", "helpfulness", "never"),
                       ("characters cut off the end, 10 to 80 %", "truthfulness", "rewarded"), *punctuation}  # fmt: skip
     assert not [cell for cells in rows.values() for cell in cells if cell.is_fault and cell.start is not None]

@@ -77,6 +77,7 @@ class Threshold:
     tested: tuple[float, float] | None = None  # first and last tested place of the scale
     start: float | None = None  # None if it holds nowhere
     is_fault: bool = False  # whether the cell is red
+    drop: float | None = None  # mean drop of the score there
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,8 @@ class CellRow:
 
     name: str
     columns: tuple[tuple[HeatCell | Threshold, ...], ...]
+    kind: str = ""  # kind of the examples that the row leads to
+    degrees: tuple[str, ...] = ()  # names of the cells of a column
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ N_SHOWN = 300
 _N_IN_FRONT = 60
 _JOINER = "\u200d"
 _LONGEST_NOTE, _LONGEST_SENTENCE = 400, 1000
+N_EXAMPLES = 3  # examples that readers see first
 
 
 def finding_table(
@@ -122,6 +123,7 @@ class Pair:
     title: str  # description of the change and its effect
     changes: Changes
     about: str = ""  # where the text is from and what it scores
+    kind: str = ""  # kind of the change, whose row in a picture leads here
 
     @property
     def text(self) -> str:
@@ -148,6 +150,7 @@ class Finding:
     runs: tuple[str, ...] = ()  # names of the runs; pages link to them
     sentences: tuple[str, ...] = ()  # result in a few sentences, which pages and terminals show instead of the answer
     examples: tuple[Pair, ...] = ()  # texts before and after a change
+    title: str = ""  # title of the page, by default the name
 
     def to_markdown(self) -> str:
         """The finding as Markdown, with links to pictures in the same folder."""
@@ -156,7 +159,7 @@ class Finding:
         if self.notes:
             blocks.append("\n".join(f"* {markdown_text(sentence)}" for sentence in self.shown_notes))
         blocks += [self._picture_markdown(picture) for picture in self.first_pictures]
-        blocks += [example.to_markdown() for example in self.examples]
+        blocks += [example.to_markdown() for example in self.examples[:N_EXAMPLES]]
         blocks.append(markdown_text(self.paragraph))
         blocks += [self._picture_markdown(picture) for picture in self.pictures if picture not in self.first_pictures]
         for table in self.shown_tables:
@@ -185,8 +188,9 @@ class Finding:
 
     @property
     def first_pictures(self) -> list[Picture]:
-        """The pictures that readers see before the details: those of thresholds, if there are any."""
-        return [picture for picture in self.pictures if isinstance(picture.chart, Thresholds)]
+        """The pictures that readers see before the details: thresholds, if there are any, and their averages."""
+        has_thresholds = isinstance(self.pictures[0].chart, Thresholds) if self.pictures else False
+        return [self.pictures[0], *(own for own in self.pictures if own.name == "averages")] if has_thresholds else []
 
     @property
     def shown_notes(self) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ import numpy as np
 from ..base.file_writing import write_whole
 from ..base.table import Table
 from ..base.untrusted_text import in_one_line, utf8
-from ..lab.chart_data import Density, HeatCell, HeatMap, Points, Ranges
-from ..lab.finding import Finding
+from ..lab.chart_data import Density, HeatCell, HeatMap, Points, Ranges, Thresholds
+from ..lab.finding import N_EXAMPLES, Finding
 from .charts import drawn, level_of
 from .drawing import stored_alike
 from .pages import markup, page_json, page_text
@@ -54,20 +54,28 @@ def finding_page(finding: Finding) -> Iterator[str]:
         color_of=_color_of,
         best=_figure_rows(finding),
         pictures=pictures,
-        charts=markup(page_json([_data_of(picture.chart) for picture in pictures])),
+        charts=markup(page_json({picture.name: _data_of(picture.chart) for picture in finding.pictures})),
+        n_examples=N_EXAMPLES,
+        places={example.kind: place for place, example in enumerate(finding.examples)},
         tables=[_shown(finding, table) for table in finding.shown_tables if table.name not in _PICTURED],
     )
 
 
 def _figure_rows(finding: Finding) -> list[tuple[Any, ...]]:
     """The bars of a finding's card: name, text, low, value, high, and the end of the axis if it is not the highest."""
-    if finding.name == "annotation":
-        return [(name, f"{n:,} of {of:,}", 0, *[n / (of or 1)] * 2, 1) for name, n, of in finding.tables[0].rows]
     for chart in (picture.chart for picture in finding.pictures if picture.name == "averages"):
         if isinstance(chart, Ranges) and chart.low is not None and chart.high is not None:
             rows = zip(chart.names, chart.values.tolist(), chart.low.tolist(), chart.high.tolist(), strict=True)
             return [(name, f"{value:.1f}", low, value, high) for name, value, low, high in rows]
-    return []
+    table, counts = finding.tables[0], list[Sequence[Any]]()
+    if finding.name == "annotation":
+        counts += table.rows
+    elif finding.name == "discernment":  # kinds of damage that each score notices
+        for name, cells in [*zip(table.heads(), zip(*table.rows, strict=True), strict=True)][1:]:
+            damage = [cell for cell in cells if cell not in (None, "ignored", "penalised")]
+            n_missed = sum(cell in ("never", "rewarded", "some", "unclear") for cell in damage)
+            counts.append((name, len(damage) - n_missed, len(damage)))
+    return [(name, f"{n:,} of {of:,}", 0, *[n / (of or 1)] * 2, 1) for name, n, of in counts]
 
 
 def _color_of(cell: HeatCell, chart: HeatMap) -> str:
@@ -103,7 +111,7 @@ def _shown(finding: Finding, table: Table) -> dict[str, Any]:
 def _data_of(chart: Any) -> dict[str, Any]:
     """The data of a chart for finding.js: its kind and its fields, with None for values that are not finite."""
     panels = {"panels": list(map(_binned, chart.panels))} if isinstance(chart, Density) else {}
-    is_table = isinstance(chart, HeatMap)
+    is_table = isinstance(chart, HeatMap | Thresholds)
     return {"kind": type(chart).__name__, **({} if is_table else _plain(chart)), **panels}
 
 

@@ -43,10 +43,10 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
     heat = "How clearly {} notices each degree of damage: d, light on the left, heavy on the right"
     charts: list[tuple[str, str, chart_data.Chart]] = [
         ("lightest", lightest_title(results), _lightest(results)),
-        *(("heat", heat.format(result.title), _heat(result, len(results) > 1)) for result in results),
-        *(curves for result in results for curves in _curves(result)),
         *((f"{name.replace(' ', '-')}s", f"{name.capitalize()} d{by}{on_common}, with 95 % intervals", chart)
           for name, chart in _averages(results)),
+        *(("heat", heat.format(result.title), _heat(result, len(results) > 1)) for result in results),
+        *(curves for result in results for curves in _curves(result)),
         *_styles([*{id(result.test): result.test for result in results}.values()]),
     ]  # fmt: skip
     seen: Counter[str] = Counter()
@@ -68,38 +68,42 @@ def lightest_title(results: Sequence[Result]) -> str:
 
 def verdicts(results: Sequence[Result]) -> tuple[list[str], dict[str, list[Threshold]]]:
     """The names of the columns, which are metrics or, of several results, the results; and by kind their verdicts."""
-    columns = {result.title: (result.rows("perturbations"), result.rows("cells")) for result in results}
+    columns = {result.title: (result.rows("perturbations"), result.rows("cells"), _means(result)) for result in results}
     if len(results) == 1:
         by_metric = {metric: results[0].rows("cells", metric=metric) for metric in results[0].metrics}
-        columns = {metric: (cells, cells) for metric, cells in by_metric.items()}
-    kinds = dict.fromkeys(row["kind"] for _, cells in columns.values() for row in cells)
-    shown = {
-        kind: [_verdict(having(rows, kind=kind), having(cells, kind=kind)) for rows, cells in columns.values()]
-        for kind in kinds
-    }
+        columns = {metric: (cells,) * 3 for metric, cells in by_metric.items()}
+    kinds = dict.fromkeys(row["kind"] for _, cells, _ in columns.values() for row in cells)
+    shown = {kind: [_verdict(*(having(rows, kind=kind) for rows in own)) for own in columns.values()] for kind in kinds}
     return [in_one_line(name, 40) for name in columns], shown
 
 
-def _verdict(rows: Sequence[Row], cells: Sequence[Row]) -> Threshold:
+def _means(result: Result) -> list[Row]:
+    """The cells of the only metric or, of several, of their mean."""
+    metrics = result.test.scored.metrics
+    means = [metric.name for metric in metrics if len(metrics) == 1 or not metric.combined]
+    return result.rows("cells", metric=means[0]) if means else []
+
+
+def _verdict(rows: Sequence[Row], cells: Sequence[Row], means: Sequence[Row]) -> Threshold:
     """The degree from which a kind is noticed, or why there is none; the degrees of the rows rise."""
     known = defined(rows)
     if not known:
         return Threshold("–", "undefined")
-    last = f"d {known[-1].d_text} of {known[-1].words}"
-    if known[0].is_control:
-        is_fault = any(row["noticed"] for row in known)
-        return Threshold("penalised" if is_fault else "ignored", f"d {known[-1].d_text}", (1.0, 1.0), None, is_fault)
-    tested = _place(known[0], rows), _place(known[-1], rows)
-    if noticed := list(takewhile(lambda row: bool(row["noticed"]), reversed(known))):
-        first = noticed[-1]
-        degree = in_one_line(first["degree"], 20) if first["permille"] is None else f"{first['permille'] / 10:g} %"
-        text = "yes" if len(rows) == 1 else degree
-        return Threshold(text, f"d {first.d_text} of {first.words}", tested, _place(first, rows))
-    if any(cell.is_rewarded for cell in cells):
-        return Threshold("rewarded", last, tested, is_fault=True)
-    if any(row["noticed"] for row in known):
-        return Threshold("some", last, tested)
-    return Threshold("unclear", last, tested) if is_unclear(cells) else Threshold("never", last, tested, is_fault=True)
+    is_noticed, is_control = any(row["noticed"] for row in known), known[0].is_control
+    noticed = [] if is_control else list(takewhile(lambda row: bool(row["noticed"]), reversed(known)))
+    shown = noticed[-1] if noticed else known[-1]
+    drop = next((cell["mean_drop"] for cell in means if cell.name == shown.name), None)
+    text, start, tested = "never", None, (_place(known[0], rows), _place(known[-1], rows))
+    if is_control:
+        text, tested = "penalised" if is_noticed else "ignored", (1.0, 1.0)
+    elif noticed:
+        text, start = "yes" if len(rows) == 1 else shown.degree_text, _place(shown, rows)
+    elif any(cell.is_rewarded for cell in cells):
+        text = "rewarded"
+    elif is_noticed or _is_unclear(cells):
+        text = "some" if is_noticed else "unclear"
+    is_fault = text in ("never", "rewarded", "penalised")
+    return Threshold(text, f"d {shown.d_text} of {shown.words}", tested, start, is_fault, drop)
 
 
 def _place(row: Row, rows: Sequence[Row]) -> float:
@@ -109,7 +113,7 @@ def _place(row: Row, rows: Sequence[Row]) -> float:
     return min(max(math.log10(max(row["permille"], 1) / _LIGHTEST) / 2, 0.0), 1.0)
 
 
-def is_unclear(cells: Iterable[Row]) -> bool:
+def _is_unclear(cells: Iterable[Row]) -> bool:
     """Whether scores only fell, but too few of them for the damage to count as noticed."""
     return any(cell["few"] and cell["n"] and cell.is_at_ceiling for cell in cells)
 
@@ -117,7 +121,7 @@ def is_unclear(cells: Iterable[Row]) -> bool:
 def _lightest(results: Sequence[Result]) -> chart_data.Thresholds:
     columns, by_kind = verdicts(results)
     rows = [row for result in results for row in result.rows("cells")]
-    lines = {kind: CellRow(_with_degrees(having(rows, kind=kind)), tuple((cell,) for cell in cells))
+    lines = {kind: CellRow(_with_degrees(having(rows, kind=kind)), tuple((cell,) for cell in cells), kind)
              for kind, cells in by_kind.items()}  # fmt: skip
     levels = {row["kind"]: row["level"] for row in rows}
     looks = {"holds", "tested", *("fault" if cell.is_fault else cell.text for row in by_kind.values() for cell in row)}
@@ -152,7 +156,8 @@ def _heat(result: Result, has_combined: bool) -> chart_data.HeatMap:
         cells = having([*combined, *result.rows("cells")], level=level)
         by_kind = [having(cells, kind=kind) for kind in dict.fromkeys(row["kind"] for row in cells)]
         rows = [CellRow(_with_degrees(rows), tuple(tuple(map(_heat_cell, having(rows, metric=metric)))
-                for metric in metrics)) for rows in by_kind]  # fmt: skip
+                for metric in metrics), rows[0]["kind"],
+                tuple(row.degree_text for row in having(rows, metric=metrics[-1]))) for rows in by_kind]  # fmt: skip
         if rows:
             groups.append(CellGroup(_TITLES[level], tuple(rows)))
     return chart_data.HeatMap(

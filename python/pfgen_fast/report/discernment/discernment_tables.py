@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from ...base.table import Column, Table
@@ -33,6 +32,11 @@ class Row(dict[str, Any]):
     def name(self) -> str:
         """The name of the row's perturbation: `char_delete/30`."""
         return f"{self['kind']}/{self['degree']}" if self.get("degree") else str(self["kind"])
+
+    @property
+    def degree_text(self) -> str:
+        """The degree of a cell, such as `30 %`."""
+        return in_one_line(self["degree"], 20) if self["permille"] is None else f"{self['permille'] / 10:g} %"
 
     @property
     def d_text(self) -> str:
@@ -80,23 +84,9 @@ class Result:
         """The names of the evaluator's metrics."""
         return tuple(metric.name for metric in self.test.scored.metrics)
 
-    @cached_property
-    def words(self) -> dict[str, str]:
-        """The perturbations of the plan in words, by name."""
-        changes = self.test.scored.plan.perturbations
-        return {change.name: words_of(change.kind, change.degree, change.permille, change.k) for change in changes}
-
     def rows(self, table: str, **values: object) -> list[Row]:
         """The rows of a table of the test, such as `cells`, for the task and with these values."""
         return having(map(Row, getattr(self.test, table)), task=self.task, **values)
-
-    @cached_property
-    def _damage(self) -> list[Row]:
-        return [row for row in self.rows("cells") if not row.is_control]
-
-    def damage(self, **values: object) -> list[Row]:
-        """The cells with these values, without those of controls."""
-        return having(self._damage, **values)
 
     def average(self, score: str = "d") -> Row | None:
         """The row of the average on common perturbations, or that of the summary if nothing is compared."""

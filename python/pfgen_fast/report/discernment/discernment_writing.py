@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from pathlib import Path
+from typing import Any
 
 from ...base.table import Table
 from ...base.untrusted_text import counted, few_names, in_one_line
@@ -15,14 +16,14 @@ from ...lab.discernment.discernment_result import Discernment
 from ...lab.discernment.weights import ASSUMED
 from ...lab.finding import Cell, Finding, Pair, finding_table, marked
 from ..findings import write_finding
-from .discernment_pictures import is_unclear, lightest_title, pictures, verdicts
-from .discernment_tables import Result, Row, defined, labels, results, tables, words_of
+from .discernment_pictures import lightest_title, pictures, verdicts
+from .discernment_tables import Result, defined, labels, results, tables, words_of
 
 NAME = "discernment"
 """The beginning of the names of all files."""
 
 _MANY = 4
-_N_EXAMPLES = 3
+_FAULTS = {"never": "not noticed by", "rewarded": "rewarded by", "penalised": "penalised by"}
 
 
 def write_discernment(tests: Sequence[Discernment], folder: Path) -> list[Path]:
@@ -45,7 +46,8 @@ def finding_of(tests: Sequence[Discernment]) -> Finding:
         tuple(_notes(tests, names)),
         question=f"How well {'does' if len(names) == 1 else 'do'} {named} notice damage?",
         sentences=(answer, *others),
-        examples=tuple(islice((pair for result in task_results for pair in _examples(result)), _N_EXAMPLES)),
+        examples=tuple(_examples(tests, names, task_results)),
+        title=f"discernment of {few_names(names, 3, 40)} on {counted(len(tests[0].scored.collection), 'text')}",
     )
 
 
@@ -83,54 +85,59 @@ def _notes(tests: Sequence[Discernment], names: Sequence[str]) -> list[str]:
 # --- examples
 
 
-def _examples(result: Result) -> Iterator[Pair]:
-    """One text for each kind that some metric never notices, or else of any kind, the shortest changes first."""
-    missed: defaultdict[str, list[str]] = defaultdict(list)
-    for row in missed_cells(result):
-        missed[row.name].append(row["metric"])
-    tasks = {item.id: item.task for item in result.test.scored.collection.items}
+def _examples(tests: Sequence[Discernment], names: Sequence[str], results: Sequence[Result]) -> Iterator[Pair]:
+    """A text of each kind, the most missed kinds first: of a fault its heaviest degree, then the shortest change."""
+    titles, by_kind = verdicts(results)
     candidates = []
-    for example in result.test.scored.examples:
-        if tasks[example.item] == result.task:
+    for test in tests:
+        damages = {damage.name: damage for damage in test.scored.plan.perturbations}
+        heaviest = {damage.kind: damage for damage in damages.values()}
+        for (name, item), example in {(own.perturbation, own.item): own for own in test.scored.examples}.items():
+            texts = [cell.text for cell in by_kind[damages[name].kind]]
+            n_faults = sum(map(texts.count, _FAULTS))
             changes = marked(example.original, example.damaged)
             n_changed = sum(len(text) for text, change in changes if change != "equal")
-            name = example.perturbation
-            candidates.append((name not in missed, n_changed, name, example.item, changes))
-    candidates.sort(key=lambda candidate: candidate[:2])
-    shown: set[str] = set()
-    for is_noticed, _, perturbation, item, changes in candidates:
-        kind = perturbation.partition("/")[0]
-        if kind in shown or (shown and is_noticed):
-            continue
-        shown.add(kind)
-        unseen = "" if is_noticed else f": not noticed by {in_one_line(', '.join(missed[perturbation]))}"
-        of = f"{result.title}, " if result.title != result.label or result.common else ""
-        title = f"{of}{result.words.get(perturbation, perturbation)}{unseen}"
-        about = f"{item}: {_scores(result, perturbation, item)}"
-        yield Pair(in_one_line(title, 400), changes, in_one_line(about, 1000))
+            is_light = n_faults > 0 and damages[name] != heaviest[damages[name].kind]
+            candidates.append(
+                (("never" not in texts, -n_faults, is_light, n_changed), damages[name], item, changes, test)
+            )
+    shown: dict[str, Any] = {}
+    for _, damage, *parts in sorted(candidates, key=lambda candidate: candidate[0]):
+        shown.setdefault(damage.kind, (damage, *parts))
+    for kind, (damage, item, changes, test) in shown.items():
+        words = words_of(kind, damage.degree, damage.permille, damage.k)
+        missed = {verb: [title for title, cell in zip(titles, by_kind[kind], strict=True) if cell.text == fault]
+                  for fault, verb in _FAULTS.items()}  # fmt: skip
+        faults = "; ".join(f"{verb} {', '.join(who)}" for verb, who in missed.items() if who)
+        same = [(test.scored.collection.hash, test.scored.plan, test.scored.seed) for test in (test, *tests)]
+        scores = [f"{f'{label}: ' * (len(tests) > 1)}{_scores(own, damage.name, item)}"
+                  for label, own, source in zip(names, tests, same[1:], strict=True) if source == same[0]]  # fmt: skip
+        title, about = f"{words}: {faults}" if faults else words, f"{item}: {'; '.join(scores)}"
+        yield Pair(in_one_line(title, 400), changes, in_one_line(about, 1000), kind)
 
 
-def _scores(result: Result, perturbation: str, item: str) -> str:
+def _scores(test: Discernment, perturbation: str, item: str) -> str:
     """All scores of an item, before and after a perturbation."""
-    scored = result.test.scored
+    scored = test.scored
     row = [change.name for change in scored.plan.perturbations].index(perturbation)
     number = [candidate.id for candidate in scored.collection.items].index(item)
     pairs = zip(scored.originals[:, number], scored.damaged[row, :, number], strict=True)
     ends = [" → ".join(f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}" for value in pair) for pair in pairs]
-    return ", ".join(f"{in_one_line(name, 40)} {both}" for name, both in zip(result.metrics, ends, strict=True))
+    names = (in_one_line(metric.name, 40) for metric in scored.metrics)
+    return ", ".join(f"{name} {both}" for name, both in zip(names, ends, strict=True))
 
 
 def sentences(results: Sequence[Result]) -> list[str]:
-    """What a result notices, then what it does not; of several results, faults and the best of each task first."""
+    """What a result notices, then what it does not; of several results, the best of each task and the faults first."""
     _, by_kind = verdicts(results)
     if len(results) == 1:
         return _described(results[0], by_kind)
     described = [_described(own, {kind: [by_kind[kind][at]] for kind in by_kind}) for at, own in enumerate(results)]
     tasks = dict.fromkeys(result.task for result in results if result.common)
     is_of_several = len({result.task for result in results}) > 1
-    best = [_best([result for result in results if result.task == task], is_of_several) for task in tasks]
-    first = [" ".join(filter(None, best)) or "The evaluators have no discernment score in common."] if tasks else []
-    return [*_blind_spots(results, by_kind), *first, *map(" ".join, described)]
+    best = [*filter(None, (_best([own for own in results if own.task == task], is_of_several) for task in tasks))]
+    neither = ["The evaluators have no discernment score in common."] if tasks and not best else []
+    return [*best, *_blind_spots(results, by_kind), *neither, *map(" ".join, described)]
 
 
 def _blind_spots(results: Sequence[Result], by_kind: Mapping[str, Sequence[Threshold]]) -> list[str]:
@@ -148,7 +155,7 @@ def _blind_spots(results: Sequence[Result], by_kind: Mapping[str, Sequence[Thres
 
 def _described(result: Result, by_kind: Mapping[str, Sequence[Threshold]]) -> list[str]:
     """How many kinds a result notices and penalises; then the names of those that it should judge otherwise."""
-    damage = defined(result.damage())
+    damage = [row for row in defined(result.rows("cells")) if not row.is_control]
     if damage and all(row["n"] == 0 for row in damage):
         return [f"{result.title} never moves: no damage changes any of its scores."]
     controls = {row["kind"] for row in result.rows("cells", level="control")}
@@ -167,25 +174,25 @@ def _described(result: Result, by_kind: Mapping[str, Sequence[Threshold]]) -> li
 
 
 def _best(results: Sequence[Result], is_of_several_tasks: bool) -> str:
-    """The result with the highest average, on the perturbations that all have, and those not distinguished from it."""
+    """The result with the highest average, on the perturbations that all have, and by how much it is the highest."""
     averages = [(row["average"], result) for result in results if (row := result.average()) and row["average"]]
     if not averages:
         return ""
     value, best = max(averages, key=lambda pair: pair[0])
-    name, close = best.test.scored.evaluator, []
+    name, pairs = best.test.scored.evaluator, []
     for pair in difference_rows([result.test for result in results]):
-        if pair["task"] == best.task and name in (pair["first"], pair["second"]) and pair["low"] <= 0 <= pair["high"]:
-            close.append(in_one_line(pair["second"] if pair["first"] == name else pair["first"], 60))
+        if pair["task"] == best.task and name in (pair["first"], pair["second"]):
+            sign, other = (1, pair["second"]) if pair["first"] == name else (-1, pair["first"])
+            by, (low, high) = sign * pair["difference"], sorted((sign * pair["low"], sign * pair["high"]))
+            text = f"{in_one_line(other, 60)} ({by:+.1f}, 95 % interval {low:.1f} to {high:.1f})"
+            pairs.append((low <= 0, by, text))
     where = f" for the task {in_one_line(best.task)}" if is_of_several_tasks else ""
-    unsure = f"; not distinguished from it: {few_names(close, 3, 400)}" if close else ""
-    return f"Of {len(results)} results{where}, {best.title} has the highest average d, {value:.1f}{unsure}."
-
-
-def missed_cells(result: Result) -> list[Row]:
-    """The cells of highest degrees for each metric that does not notice a kind at any degree."""
-    missed = result.rows("profile", verdict="not noticed")
-    cells = [result.damage(kind=row["kind"], metric=row["metric"]) for row in missed]
-    return [row for kind_cells in cells if not is_unclear(kind_cells) for row in defined(kind_cells)[-1:]]
+    above, close = ([text for is_close, _, text in sorted(pairs) if is_close is kind] for kind in (False, True))
+    groups = {"significantly above": above, "not distinguished from": close}
+    tested = "; ".join(f"{words} {few_names(texts, 3, 400)}" for words, texts in groups.items() if texts)
+    has = "has" if close or not pairs else "notices damage best: it has"
+    tested = tested or "not tested against the others, which scored other items"
+    return f"{best.title} {has} the highest average d{where}, {value:.1f}, {tested}."
 
 
 def verdict_table(results: Sequence[Result]) -> Table:

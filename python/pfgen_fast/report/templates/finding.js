@@ -83,7 +83,7 @@ const KINDS = {
 
 const charts = JSON.parse(document.getElementById("charts").textContent);
 for (const element of document.querySelectorAll("[data-picture]")) {
-  const chart = charts[Number(element.dataset.picture)];
+  const chart = charts[element.dataset.picture];
   element.append(...KINDS[chart.kind](chart, element.dataset.title));
 }
 
@@ -96,6 +96,35 @@ function markRun({ target }) {
 document.addEventListener("pointerover", markRun);
 document.addEventListener("focusin", markRun);
 
+// ---- The address, whose fragment has the IDs of what a link shows and of opened folds
+
+const named = () => location.hash.slice(1).split(",").map((id) => document.getElementById(id)).filter(Boolean);
+
+/** Shows the first named element, and opens all named folds and those around named elements. */
+function reveal() {
+  const elements = named();
+  for (let fold of elements.map((element) => element.closest("details"))) {
+    for (; fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  }
+  elements[0]?.scrollIntoView({ block: elements[0].matches("details") ? "start" : "center" });
+  elements[0]?.focus({ preventScroll: true });
+}
+
+document.addEventListener("click", (event) => {
+  const fold = event.target.closest("summary")?.parentElement;
+  const link = event.target.closest("main a[href^='#']") ?? event.target.closest(".thresholds td")?.parentElement.querySelector("a");
+  if (fold?.id) {  // which the click has yet to open or close
+    const others = named().filter((element) => !fold.contains(element));
+    history.replaceState(null, "", `#${[...fold.open ? [] : [fold], ...others].map(({ id }) => id)}`);
+  } else if (link && getSelection().isCollapsed) {
+    event.preventDefault();
+    const folds = named().filter((element) => element.matches("details"));
+    history.pushState(null, "", `#${[link.hash.slice(1), ...folds.map(({ id }) => id)]}`);
+    reveal();
+  }
+});
+addEventListener("hashchange", reveal);
+
 // Pictures are printed; tables only if they are open.
 addEventListener("beforeprint", () => {
   for (const fold of document.querySelectorAll(".fold:has([data-picture], .cell-map)")) fold.open = true;
@@ -103,3 +132,4 @@ addEventListener("beforeprint", () => {
 });
 
 followTheme(drawSoon)();
+reveal();
