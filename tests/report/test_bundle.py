@@ -38,10 +38,10 @@ def write_all(folder, mini):
     items = [SheetItem(item["kind"], str(number), item, (), ()) for number, item in enumerate(items_of_all_kinds())]
     plan = make_plan(items, ["a1", "a2"], asked, overlap=1)
     write_whole(folder / "people/plan.json", json.dumps(plan.record).encode())
-    rows = [
-        row_of(item) | {"verdicts": [1, 1], "overall": 9} for item in plan.sheets[0].items if item["kind"] == "mark"
-    ]
-    write_whole(folder / "people/exports/a1.jsonl", export_lines(plan.sheets[0].header, rows))
+    decision = {"verdicts": [1, 1, 1], "overall": 9}
+    for sheet in plan.sheets:
+        rows = [row_of(item) | decision for item in sheet.items if item["kind"] == "mark"]
+        write_whole(folder / f"people/exports/{sheet.annotator}.jsonl", export_lines(sheet.header, rows))
     page = (folder / "experiment/trial.html").read_text(encoding="utf-8")
     (folder / "changed.html").write_text(
         page.replace("<script>", "<script>alert(1);", 1).replace("sha256-", "sha256-x", 1)
@@ -97,9 +97,10 @@ def test_the_cards_of_the_start_page_have_the_headlines_of_the_pages(bundle):
     assert "<bdi>Discernment of ngram on 40 texts</bdi>" in pages["index.html"]
     assert re.search(r"<bdi>helpfulness</bdi><svg.*?</svg><span class=.number.>\d of 5</span>", pages["index.html"])
     assert ("experiments/trial.html", "&lt;b&gt;Yes&lt;/b&gt; &amp; no.") in cards
-    assert "0 of 2 annotators finished all items; 1 of 10 items are decided." in pages["index.html"]
+    assert "0 of 2 annotators finished all items; 2 of 10 items are decided." in pages["index.html"]
+    assert re.findall("<summary><h2>(.*?)</h2>", pages["annotation/people.html"])[1] == "Agreement of all annotators"
     contents = "1 run, 1 score table, 1 checklist page, 1 discernment, 1 experiment, 1 annotation plan"
-    assert f"{contents}; 9 items wait for annotators · " in pages["index.html"]
+    assert f"{contents}; 8 items wait for annotators · " in pages["index.html"]
     assert f"<h1>{cards[0][1]}</h1>" in pages["index.html"]
 
 

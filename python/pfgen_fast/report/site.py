@@ -13,14 +13,14 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from ..base.errors import AnnotationError, ChecklistError, PfgenError, TrialsError
-from ..base.file_reading import read_stored
+from ..base.file_reading import read_stored, read_text
 from ..base.file_writing import write_whole
 from ..base.untrusted_text import counted, few_names
 from ..lab.annotations.annotation_plan import progress_of
@@ -28,6 +28,8 @@ from ..lab.annotations.annotation_rows import is_export, read_rows
 from ..lab.checklists.checklist_runs import Run, open_runs
 from ..lab.checklists.checklist_scoring import score_judged_runs
 from ..lab.checklists.checklist_suite import ChecklistSuite
+from ..lab.checklists.marks import read_marks
+from ..lab.checklists.rater_agreement import MarkedAnswers, agreement_finding
 from ..lab.checklists.suite_files import packaged_suites
 from ..runs.checkout import yardsticks_beside
 from ..runs.items.item_table import ItemScores
@@ -203,8 +205,7 @@ class Site:
 
     def _checklists(self, sources: _Sources, work: Path, track: Track[Any]) -> _Pages:
         runs = open_runs(path.parent for path in sources["judgement"])
-        suites: list[Path | str] = [*(path.parent for path in sources["suite"]), *packaged_suites()]
-        for source in suites if runs else ():
+        for source in _suites(sources) if runs else ():
             suite = ChecklistSuite.load(source)
             if judged := [run for run in runs if _is_of(run, suite)]:
                 runs = [run for run in runs if run not in judged]
@@ -223,8 +224,18 @@ class Site:
         rows = [read_rows(path, error=AnnotationError) for path in exports]
         for plan in sources["plan"]:
             with self._leaving_out():
-                page = _unused(work / "annotation", plan.absolute().parent.name)
-                write_page(page, finding_page(progress_of(plan, rows)))
+                page, finding = _unused(work / "annotation", plan.absolute().parent.name), progress_of(plan, rows)
+                sheets = read_text(plan, error=AnnotationError)
+                own = [file.path for file in rows if file.header and (file.header.sheet or "?") in sheets]
+                for source in _suites(sources) if len(own) > 1 else ():
+                    with contextlib.suppress(ChecklistError):  # of another suite, or without marks in common
+                        marks = MarkedAnswers(suite := ChecklistSuite.load(source), read_marks(own, suite).marks)
+                        agreement = agreement_finding(marks)
+                        sentences, tables = (finding.answer, agreement.answer), (*finding.tables, *agreement.tables)
+                        about = f"{finding.paragraph} {agreement.paragraph}"
+                        finding = replace(finding, sentences=sentences, paragraph=about, tables=tables)
+                        break
+                write_page(page, finding_page(finding))
                 yield page, [plan, *exports]
 
     def _finished(self, sources: _Sources, work: Path, track: Track[Any]) -> _Pages:
@@ -316,6 +327,11 @@ def _has_scores(path: Path) -> bool:
         columns, _ = used_columns(ColumnNames(), column_names(path), path.name)
         return bool(columns.item and columns.model and columns.score)
     return False
+
+
+def _suites(sources: _Sources) -> list[Path | str]:
+    """The suites of checklists below the paths, and those of this package."""
+    return [*(path.parent for path in sources["suite"]), *packaged_suites()]
 
 
 def _is_of(run: Run, suite: ChecklistSuite) -> bool:

@@ -210,5 +210,5 @@ def progress_of(path: Path, exports: Sequence[AnnotationFile]) -> Finding:
     n_items = counted(sum(of for *_, of in rows), "item")
     answer = f"{n_ready} of {counted(len(rows), 'annotator')} finished all items; {n_done:,} of {n_items} are decided."
     about = "An annotator without an export has no finished item. A judge's verdicts on an answer are one item."
-    table = finding_table("progress", "Finished items by annotator", ("annotator", "finished", "items"), rows)
+    table = finding_table("progress", "Finished items by annotator", ("annotator", "finished", "items"), rows, shown=())
     return Finding("annotation", answer, about, (table,), (), question="How far are the annotators?")
