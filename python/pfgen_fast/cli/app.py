@@ -269,12 +269,7 @@ def fitted(begin: str, name: object, end: str = "") -> str:
 
 
 def cut(text: str, width: int | None) -> str:
-    """Shortens a sentence to a width; the ellipsis is at its end.
-
-    Example:
-        >>> cut("Why does ice float?", 12)
-        'Why does ic…'
-    """
+    """Shortens a sentence to a width; the ellipsis is at its end."""
     if width is None or width_of(text) <= (width := max(width, LEAST)):
         return text
     return f"{beginning(text, width - 1)}…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -151,7 +151,7 @@ def headline(overview: Mapping[str, Any]) -> tuple[str, str]:
     return name, f"{has_score}; {subject} is better than every other {words['run']} except {' and '.join(close)}."
 
 
-def _parts_of_names(runs: Sequence[CheckedRun]) -> list[dict[str, str]]:
+def _parts_of_names(runs: Sequence[CheckedRun]) -> Iterator[dict[str, str]]:
     """The name of each run as a title, the settings that tell it from other runs of its model, and the rest."""
     by_model: dict[str, list[Mapping[str, str]]] = {}
     for run in runs:
@@ -165,25 +165,21 @@ def _parts_of_names(runs: Sequence[CheckedRun]) -> list[dict[str, str]]:
         for model, parameters in by_model.items()
     }
     names = shown_names([(run.model, run.name) for run in runs])
-    return [_parts_of_name(run, name, differing[run.model]) for run, name in zip(runs, names, strict=True)]
-
-
-def _parts_of_name(run: CheckedRun, name: str, differing: Sequence[str]) -> dict[str, str]:
-    folder, _, last = run.name.rpartition("/")
-    model, is_path = with_organisation(run.model, run.name), name == run.name
-    title, rest = name, "" if is_path else run.name
-    if folder == model or _HASH.fullmatch(last):
-        title, rest = folder if is_path else name, last
-    keys = [key for key in differing if key in run.parameters][:_MAX_SETTINGS]
-    settings = [run.parameters.get("mode", ""), *(f"{key} {run.parameters[key]}" for key in keys)]
-    return {
-        "title": in_one_line(title, 200),
-        "settings": " · ".join(
-            text if len(text) <= _MAX_SETTING else f"own {text.split()[0]}" for text in settings if text
-        ),
-        "rest": rest,
-        "organisation": in_one_line(model.partition("/")[0], 60) if "/" in model else "",
-    }
+    for run, name in zip(runs, names, strict=True):
+        folder, _, last = run.name.rpartition("/")
+        model, is_path = with_organisation(run.model, run.name), name == run.name
+        title, rest = name, "" if is_path else run.name
+        if folder == model or _HASH.fullmatch(last):
+            title, rest = folder if is_path else name, last
+        keys = [key for key in differing[run.model] if key in run.parameters][:_MAX_SETTINGS]
+        settings = [run.parameters.get("mode", ""), *(f"{key} {run.parameters[key]}" for key in keys)]
+        shown = (text if len(text) <= _MAX_SETTING else f"own {text.split()[0]}" for text in settings if text)
+        yield {
+            "title": in_one_line(title, 200),
+            "settings": " · ".join(shown),
+            "rest": rest,
+            "organisation": in_one_line(model.partition("/")[0], 60) if "/" in model else "",
+        }
 
 
 def _by_question(run: CheckedRun, suite: Suite, figure: str) -> list[float | None]:

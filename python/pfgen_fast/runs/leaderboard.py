@@ -231,7 +231,8 @@ def rank(
     entries: list[Entry] = []
     for path in paths:
         try:
-            entries.append(_entry(path))
+            run = entry_of(*read_scores(path), run_name(path.parent), path)
+            entries.append(replace(run, folder=path.parent))
         except TrialsError as problem:
             if on_problem is None:
                 raise
@@ -290,11 +291,6 @@ def scores_by_subject(suite: Suite, by_question: Mapping[str, float]) -> dict[st
     if not any(subjects.values()):
         raise TrialsError(f"suite {suite.name}: no question has a category, so there are no scores by subject")
     return by_subject(map(subjects.get, by_question), by_question.values())
-
-
-def _entry(path: Path) -> Entry:
-    result, by_question = read_scores(path)
-    return replace(entry_of(result, by_question, run_name(path.parent), path), folder=path.parent)
 
 
 def entry_of(result: RunSummary, by_question: Mapping[str, Scores], name: str, where: object) -> Entry:

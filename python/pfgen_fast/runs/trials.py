@@ -132,11 +132,6 @@ def _parse(path: Path, first_number: int, index: int, line: bytes) -> tuple[str,
     raise bad_line(path, first_number + index, line)
 
 
-def _lines(content: bytes) -> list[bytes]:
-    """The lines of a file, split at LF only; a byte-order mark at the start is dropped."""
-    return content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-
-
 def bad_line(path: Path, number: int, line: bytes) -> TrialsError:
     """The error that says why a line is not a trial."""
     where = f"{path}, line {number}"
@@ -239,7 +234,8 @@ def pack_trials(run: RunFolder, folder: Path | None = None) -> RunFolder:
         if n_bytes > MAX_BYTES:
             raise too_large(packed, MAX_BYTES)
         _core.TrialLines(content, partial(_parse, path, 1))
-        lines.extend(line.removesuffix(b"\r") for line in _lines(content) if line and not line.isspace())
+        of_file = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+        lines.extend(line.removesuffix(b"\r") for line in of_file if line and not line.isspace())
     lines.sort()
     write_whole(packed, lzma.compress(b"".join(line + b"\n" for line in lines)))
     return RunFolder(run.folder, packed)

@@ -65,7 +65,7 @@ class Download:
             )
         self._base_url = base_url.rstrip("/")
         self._stop = threading.Event()
-        self._opener = build_opener(redirects or Redirects(_is_same_host))
+        self._opener = build_opener(redirects or Redirects(lambda old, new: urlsplit(old)[:2] == urlsplit(new)[:2]))
 
     def read(self, wanted: Sequence[PublishedFile], take: Take) -> None:
         """Passes the wanted files to `take`, in several threads; files that are not found (404) are left out."""
@@ -158,10 +158,6 @@ class Redirects(HTTPRedirectHandler):
                 "name the right address"
             )
         return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def _is_same_host(old: str, new: str) -> bool:
-    return urlsplit(old)[:2] == urlsplit(new)[:2]
 
 
 @dataclass(frozen=True)

@@ -279,10 +279,6 @@ def _is_secure(url: str) -> bool:
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOCAL)
 
 
-def _stays_secure(old: str, new: str) -> bool:
-    return _is_secure(new) and (new.startswith("https:") or not old.startswith("https:"))
-
-
 def _archive(address: str, where: str) -> bytes:
     """The bytes of an archive in a file or at an address."""
     if "://" not in address:
@@ -299,7 +295,8 @@ def _archive(address: str, where: str) -> bytes:
                 raise SuiteError(f"{where}: larger than {MAX_BYTES:,} bytes, which is the limit")
 
     base, path = re.fullmatch("([^/]*//[^/]*)/*(.*)", address).groups()  # type: ignore[union-attr]
-    Download(base, Redirects(_stays_secure)).read([PublishedFile(path, MAX_BYTES, "")], take)
+    secure = Redirects(lambda old, new: _is_secure(new) and (new.startswith("https:") or not old.startswith("https:")))
+    Download(base, secure).read([PublishedFile(path, MAX_BYTES, "")], take)
     if not archive:
         raise SuiteError(f"{where}: no such file, or an empty one; check the address")
     return bytes(archive)

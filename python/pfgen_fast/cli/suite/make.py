@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from ...generation.sweep import Point
 
 
-def _temperatures(text: str) -> list[Any]:
-    return list(map(options.number_or_word, options.names(text)))
-
-
 class SuiteMake:
     """Makes a suite from prompts: requests answers of models, builds the suite, checks it and writes its card.
 
@@ -50,7 +46,7 @@ class SuiteMake:
     temperature: list[Any] | None = Option(
         None,
         "Set the temperatures that share the answers. Default: 0.7,1.",
-        parser=_temperatures,
+        parser=lambda text: list(map(options.number_or_word, options.names(text))),
         metavar="NUMBER|none,...",
     )
     max_tokens: options.MaxTokens = 300
