@@ -63,14 +63,15 @@ function meansOf(compared, more) {
   });
   const [score, ...others] = rows;
   const charts = [[score, ...others.filter(({ isLike }) => isLike)], ...others.filter(({ isLike }) => !isLike).map((row) => [row])];
-  return charts.map((ofChart, number) => make("figure", {}, make("figcaption", {}, number ? "Means in another unit" : "Means with 95 % intervals"),
+  const difference = compared.length > 2 ? "" : areRising(compared) ? " and B - A" : " and A - B";
+  return charts.map((ofChart, number) => make("figure", {}, make("figcaption", {}, `Means${difference} ${number ? "in another unit" : "with 95 % intervals"}`),
     dots(ofChart, { label: `Means of the ${WORDS.runs} with 95 % intervals over ${WORDS.questions}; the table has the same figures`, isStacked: true })));
 }
 
 /** The difference of a pair with its interval, or the runs that differ from A, by their letters; the decisions are about the mean of A less theirs, times `direction`. */
 function shortVerdict(found, metric, direction) {
   const [pair, ...others] = found;
-  if (pair.ends && !others.length) return `${direction < 0 ? "B - A" : "A - B"} ${signed(pair.mean, digitsOf(metric))} (${rangeText(pair.ends, digitsOf(metric), signed)})`;
+  if (pair.ends && !others.length) return `${signed(pair.mean, digitsOf(metric))} (${rangeText(pair.ends, digitsOf(metric), signed)})`;
   const [better, worse] = metric === "average" ? ["better", "worse"] : ["higher", "lower"];
   const sides = [[better, -1], [worse, 1]].map(([word, sign]) => {
     const letters = found.flatMap(({ differs, mean: center }, index) => differs && direction * sign * (metric === "average" ? SIGN : 1) * center > 0 ? [LETTERS[index + 1]] : []);

@@ -93,7 +93,7 @@ function distanceTo(reference, own) {
 }
 
 function distanceTitle() {
-  return `To ${shortened(shownReference.name, 24)}`;
+  return `To ${shownReference.name.startsWith("the ") ? shownReference.name : `the other ${WORDS.run}`}`;
 }
 
 /** The rank and the score of the run. */
@@ -103,9 +103,10 @@ function standing(number) {
   const nRanked = overview.runs.filter(({ rank }) => rank !== null).length;
   const range = !run.ranks || run.ranks[0] === run.ranks[1] ? "" : `, between ${run.ranks[0]} and ${run.ranks[1]}`;
   const place = isRanked ? `Rank ${run.rank} of ${nRanked}${range}` : `Not ranked: ${run.medal ? "a system run" : "the run has no score"}`;
+  const isAlone = isRanked && nRanked === 1;
   const nAnswered = run.questions.filter(isNumber).length;
   return [
-    make("p", { className: "verdict" }, make("b", {}, place), ` · score ${figure(run.score, overview.digits)}${trialsText(run) && ` · ${trialsText(run)}`}. `,
+    make("p", { className: "verdict" }, ...(isAlone ? ["Score"] : [make("b", {}, place), " · score"]), ` ${figure(run.score, overview.digits)}${trialsText(run) && ` · ${trialsText(run)}`}. `,
       nAnswered < overview.questions.length ? `Has ${counted(nAnswered)} of ${counted(overview.questions.length)} ${WORDS.questions}. ` : ""),
   ];
 }

@@ -61,8 +61,8 @@ function readState(fragment) {
     if (text && read[name] === null) read.unknown.push([name, text]);
   }
   read.tab ??= "";
-  // A page of one or two runs opens on them, unless it is part of a site or its address has a fragment, such as the "#" that is left when they are closed.
-  if (!fragment && overview.runs.length < 3 && !location.href.includes("#") && document.querySelector(".site").hidden) Object.assign(read, overview.runs.length > 1 ? { compare: inStepOrder([0, 1]) } : { run: 0 });
+  // A page of two runs opens on their comparison and one of a run on its diagnosis, unless it is part of a site or its address has a fragment, such as the "#" that is left when they are closed.
+  if (!fragment && overview.runs.length < 3 && !location.href.includes("#") && document.querySelector(".site").hidden) Object.assign(read, overview.runs.length > 1 ? { compare: inStepOrder([0, 1]) } : overview.causes && { run: 0 });
   return read;
 }
 
