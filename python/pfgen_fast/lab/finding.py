@@ -189,8 +189,7 @@ class Finding:
     @property
     def first_pictures(self) -> list[Picture]:
         """The pictures that readers see before the details: thresholds, if there are any, and their averages."""
-        has_thresholds = isinstance(self.pictures[0].chart, Thresholds) if self.pictures else False
-        return [self.pictures[0], *(own for own in self.pictures if own.name == "averages")] if has_thresholds else []
+        return [own for own in self.pictures if isinstance(own.chart, Thresholds) or own.name == "averages"]
 
     @property
     def shown_notes(self) -> list[str]:

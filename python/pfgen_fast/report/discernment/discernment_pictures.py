@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
@@ -17,7 +16,7 @@ from ...lab.discernment.discernment_result import Curve, Discernment
 from ...lab.discernment.kinds import LEVELS
 from ...lab.evaluators.evaluator import Metric
 from ...lab.finding import Picture
-from .discernment_tables import Result, Row, defined, having, labels, weighted_by, words_of
+from .discernment_tables import Result, Row, defined, having, labels, numbered, weighted_by, words_of
 
 _ONE_SCALE = 5.0
 _STRONGEST = 5.0  # d from which on the colour of a heat map stays the same
@@ -49,12 +48,8 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
         *(curves for result in results for curves in _curves(result)),
         *_styles([*{id(result.test): result.test for result in results}.values()]),
     ]  # fmt: skip
-    seen: Counter[str] = Counter()
-    numbered = []
-    for name, title, chart in charts:
-        seen[name] += 1
-        numbered.append(Picture(name if seen[name] == 1 else f"{name}-{seen[name]}", title, chart))
-    return numbered
+    names = numbered([name for name, *_ in charts], "{}-{}")
+    return [Picture(name, title, chart) for name, (_, title, chart) in zip(names, charts, strict=True)]
 
 
 # --- the lightest damage that is noticed

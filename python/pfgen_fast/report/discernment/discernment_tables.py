@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -99,27 +98,23 @@ def results(tests: Sequence[Discernment]) -> list[Result]:
     names = labels(tests)
     tasks = [list(dict.fromkeys(row["task"] for row in test.cells)) for test in tests]
     has_tasks = len({task for own in tasks for task in own}) > 1
+    rows = [[*map(Row, own)] for own in common_rows(tests)]
     return [
-        Result(
-            test,
-            name,
-            task,
-            f"{name}, {in_one_line(task)}" if has_tasks else name,
-            tuple(having(map(Row, common), task=task)),
-        )
-        for test, name, own, common in zip(tests, names, tasks, common_rows(tests), strict=True)
+        Result(test, name, task, f"{name}, {in_one_line(task)}" if has_tasks else name, tuple(having(row, task=task)))
+        for test, name, own, row in zip(tests, names, tasks, rows, strict=True)
         for task in own
     ]
 
 
 def labels(tests: Sequence[Discernment]) -> list[str]:
     """The evaluators' names; with a number where they are not unique."""
-    seen: Counter[str] = Counter()
-    unique = []
-    for name in (in_one_line(test.scored.evaluator, 60) for test in tests):
-        seen[name] += 1
-        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return unique
+    return numbered([in_one_line(test.scored.evaluator, 60) for test in tests], "{} ({})")
+
+
+def numbered(names: Sequence[str], form: str) -> list[str]:
+    """The names; from its second time on, a name is written in a form with its number."""
+    counts = [names[: at + 1].count(name) for at, name in enumerate(names)]
+    return [name if n == 1 else form.format(name, n) for name, n in zip(names, counts, strict=True)]
 
 
 def having(rows: Iterable[Row], **values: object) -> list[Row]:
@@ -204,9 +199,8 @@ def tables(tests: Sequence[Discernment], results: Sequence[Result]) -> list[Tabl
 def _differences(tests: Sequence[Discernment]) -> list[Table]:
     rows = list(difference_rows(tests))
     title = "Differences of the average d on these kinds and degrees, with 95 % intervals"
-    return (
-        [finding_table("differences", title, list(rows[0]), [tuple(row.values()) for row in rows], 2)] if rows else []
-    )
+    cells = [tuple(row.values()) for row in rows]
+    return [finding_table("differences", title, list(rows[0]), cells, 2)] if rows else []
 
 
 def _styles(tests: Sequence[Discernment]) -> list[Table]:
@@ -255,8 +249,7 @@ def _work(tests: Sequence[Discernment]) -> Table:
         scored = test.scored
         n_impossible = scored.is_possible.size - scored.n_texts
         counts = (len(scored.collection), scored.n_texts, n_impossible, scored.n_missing)
-        origin = (scored.seed, test.weights, scored.signature, test.signature)
-        rows.append((scored.evaluator, *counts, *origin))
+        rows.append((scored.evaluator, *counts, scored.seed, test.weights, scored.signature, test.signature))
     return finding_table("work", "Signatures", _WORK_COLUMNS, tuple(rows), 2)
 
 

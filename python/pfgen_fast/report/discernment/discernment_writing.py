@@ -14,7 +14,7 @@ from ...lab.chart_data import Threshold
 from ...lab.discernment.combined_metrics import difference_rows
 from ...lab.discernment.discernment_result import Discernment
 from ...lab.discernment.weights import ASSUMED
-from ...lab.finding import Cell, Finding, Pair, finding_table, marked
+from ...lab.finding import Finding, Pair, finding_table, marked
 from ..findings import write_finding
 from .discernment_pictures import lightest_title, pictures, verdicts
 from .discernment_tables import Result, defined, labels, results, tables, words_of
@@ -22,7 +22,6 @@ from .discernment_tables import Result, defined, labels, results, tables, words_
 NAME = "discernment"
 """The beginning of the names of all files."""
 
-_MANY = 4
 _FAULTS = {"never": "not noticed by", "rewarded": "rewarded by", "penalised": "penalised by"}
 
 
@@ -35,7 +34,7 @@ def finding_of(tests: Sequence[Discernment]) -> Finding:
     """The finding of one or several tests, in words, tables, pictures and examples."""
     task_results = results(tests)
     names = labels(tests)
-    named = ", ".join(names) if len(names) <= _MANY else f"{len(names)} evaluators"
+    named = few_names(names, 4, 40)
     answer, *others = sentences(task_results)
     return Finding(
         NAME,
@@ -47,7 +46,7 @@ def finding_of(tests: Sequence[Discernment]) -> Finding:
         question=f"How well {'does' if len(names) == 1 else 'do'} {named} notice damage?",
         sentences=(answer, *others),
         examples=tuple(_examples(tests, names, task_results)),
-        title=f"discernment of {few_names(names, 3, 40)} on {counted(len(tests[0].scored.collection), 'text')}",
+        title=f"discernment of {named} on {counted(len(tests[0].scored.collection), 'text')}",
     )
 
 
@@ -98,9 +97,8 @@ def _examples(tests: Sequence[Discernment], names: Sequence[str], results: Seque
             changes = marked(example.original, example.damaged)
             n_changed = sum(len(text) for text, change in changes if change != "equal")
             is_light = n_faults > 0 and damages[name] != heaviest[damages[name].kind]
-            candidates.append(
-                (("never" not in texts, -n_faults, is_light, n_changed), damages[name], item, changes, test)
-            )
+            rank = "never" not in texts, -n_faults, is_light, n_changed
+            candidates.append((rank, damages[name], item, changes, test))
     shown: dict[str, Any] = {}
     for _, damage, *parts in sorted(candidates, key=lambda candidate: candidate[0]):
         shown.setdefault(damage.kind, (damage, *parts))
@@ -199,8 +197,7 @@ def verdict_table(results: Sequence[Result]) -> Table:
     """A row for each kind, harmless changes last; a column for each metric or, of several results, for each result."""
     names, by_kind = verdicts(results)
     controls = {row["kind"] for result in results for row in result.rows("cells", level="control")}
-    lines: list[tuple[Cell, ...]] = []
-    for kind in sorted(by_kind, key=lambda kind: kind in controls):
-        cells = [None if verdict.text == "–" else verdict.text for verdict in by_kind[kind]]
-        lines.append((in_one_line(words_of(kind), 60), *cells))
-    return finding_table("verdicts", lightest_title(results), ("damage", *names), tuple(lines))
+    kinds = sorted(by_kind, key=lambda kind: kind in controls)
+    texts = [(in_one_line(words_of(kind), 60), *(cell.text for cell in by_kind[kind])) for kind in kinds]
+    rows = [tuple(None if text == "–" else text for text in row) for row in texts]
+    return finding_table("verdicts", lightest_title(results), ("damage", *names), rows)
