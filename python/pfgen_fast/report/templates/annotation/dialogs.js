@@ -64,7 +64,7 @@ document.getElementById("show-list").addEventListener("click", openList);
 // ---- The keys
 
 const KEYS = [
-  ["0 – 9 q w e r t", "key_option"], ["x", "key_ten"], ["Backspace", "key_clear"], ["n →", "key_next"], ["p ←", "key_previous"], ["o", "key_open"],
+  ["q w e r t", "key_levels"], ["0 – 9", "key_digits"], ["x", "key_ten"], ["Backspace", "key_clear"], ["n →", "key_next"], ["p ←", "key_previous"], ["o", "key_open"],
   ["u", "key_unclear"], ["c", "key_comment"], ["z", "key_undo"], ["g", "key_guideline"], ["l", "key_items"], ["?", "key_keys"],
 ];
 
