@@ -23,6 +23,7 @@ def test_languages_have_the_same_texts_and_the_page_uses_all_of_them():
         assert set(texts) == set(english)
     assert set(re.findall(r'(?:say\(|data-word=|data-label=)"(\w+)"', CODE + PAGE)) <= set(english)
     chosen = {"choice_first", "choice_second", "choice_tie", "description", "reference", "response"}
+    chosen |= {f"kind_{kind}" for kind in ("instruction", "mark", "pair", "judgement", "vote")}
     assert set(english) - set(re.findall(r"\w+", CODE + PAGE)) == chosen
 
 

@@ -164,7 +164,8 @@ def test_what_a_figure_leaves_out_is_named(suite, runs, tmp_path):
     assert overview["runs"][1]["gaps"] == [["letters", "missing", ["letter_2"], 1]]
     zero = score_judged_runs(suite, runs, missing="zero")
     model = overview_in(write_checklists(zero, runs, tmp_path / "p.html")[0].read_text())["runs"][1]
-    assert (model["remarks"], model["questions"][1]) == ({"area 0": "1 missing"}, suite.rescaling(0))
+    remarks = {"area 0": "1 missing", "score": "1 missing"}
+    assert (model["remarks"], model["questions"][1]) == (remarks, suite.rescaling(0))
 
 
 def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
