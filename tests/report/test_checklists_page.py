@@ -18,7 +18,8 @@ def page_paths(tmp_path_factory):
     runs = some_runs(place / "runs", suite)
     scores = score_judged_runs(suite, runs)
     names = {"file": "page.html", "folder": "page"}
-    return {form: write_checklists(scores, runs, place / name)[0] for form, name in names.items()}
+    alone = write_checklists(score_judged_runs(suite, runs[-1:]), runs[-1:], place / "alone.html")[0]
+    return {form: write_checklists(scores, runs, place / name)[0] for form, name in names.items()} | {"alone": alone}
 
 
 @pytest.fixture(scope="module")
@@ -74,17 +75,15 @@ def test_the_leaderboard_marks_gaps_and_shows_more_columns_on_demand(open_tab, p
     assert page.locator('[data-column="mark repetition"]').all_inner_texts()[1:] == ["16.7", "0.0", "–"]
 
 
-def test_a_model_names_what_it_loses_on_and_its_tasks_open_their_answers(open_tab, path):
+def test_a_model_names_what_it_loses_on_and_its_tasks_open_their_answers(open_tab, path, page_paths):
+    alone = open_view(open_tab, page_paths["alone"], "run=gamma").page.locator("#details-body").inner_text()
+    assert "median verdicts" not in alone.lower()
     shown = open_view(open_tab, path, "run=beta").page.locator("#details").inner_text()
     assert "1 missing in letters: letter_2" in shown
     tab = open_view(open_tab, path, "run=gamma")
     body = tab.page.locator("#details-body")
-    assert (
-        body.locator("p b")
-        .nth(1)
-        .inner_text()
-        .endswith("points against the median verdicts of the models, weakest in weather, thanks, requests.")
-    )
+    sentence = body.locator("p b").nth(1).inner_text()
+    assert sentence.endswith("points against the median verdicts of the models, weakest in weather, thanks, requests.")
     body.locator(".losses tbody tr").first.locator("td a").last.click()
     answer = body.locator(".opened .scored")
     answer.wait_for()

@@ -85,6 +85,7 @@ def test_points_of_the_scatter_are_brushed_by_pointer_and_keyboard(open_tab, pat
     box = drawing.bounding_box()
     drag(page, (box["x"] + 62, box["y"] + box["height"] - 50), (box["x"] + box["width"] - 2, box["y"] + 2))
     page.get_by_text("Chosen: 8 questions").wait_for()
+    assert drawing.evaluate("(it) => getComputedStyle(it).userSelect") == "none"
     assert re.fullmatch(r"compare=lab/a/20\.\.lab/a/30&brush=:(-?[\d.]+,){3}[\d.]+", tab.fragment)
     page.locator("#details-body .plot .point").focus()
     tab.press("ArrowRight", "ArrowRight")
@@ -98,6 +99,8 @@ def test_points_of_the_scatter_are_brushed_by_pointer_and_keyboard(open_tab, pat
 
 def test_the_pair_of_several_runs_is_chosen(open_tab, path):
     tab = open_tab(path, "#/compare=lab/a/20..lab/a/30..lab/a/10")
+    assert "interval" not in tab.page.locator(".compared").inner_text()
+    assert tab.page.get_by_text("its 95 % interval (Holm, 2 comparisons) over 8 questions.").is_visible()
     tab.page.get_by_label("Pair").focus()
     tab.page.get_by_label("Pair").select_option("A against C")
     tab.page.get_by_role("button", name="C better: 0").wait_for()

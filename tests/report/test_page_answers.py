@@ -187,9 +187,8 @@ def test_a_pair_differs_by_what_statistics_say(open_tab, path, runs):
     bars = tab.page.locator(".of-questions tbody td:nth-child(3)").all_inner_texts()
     expected = sorted((x - y for x, y in zip(a, b, strict=True)), key=abs, reverse=True)
     assert [float(text) for text in bars] == pytest.approx(expected, abs=6e-4)
-    assert ("not distinguished" in tab.page.locator("#details-body").inner_text()) is (
-        not decided([difference])[0].differs
-    )
+    differs = decided([difference])[0].differs
+    assert ("not distinguished" in tab.page.locator("#details-body").inner_text()) != differs
     assert tab.page.evaluate("verdict(pairedDifference([null], [1]), 'B')") == "B has no question in common with A"
 
 
@@ -261,10 +260,11 @@ def test_the_search_finds_answers_by_run_and_question(open_tab, made_page, mini)
 def test_a_sentence_names_the_questions_that_separate_the_runs_best_and_least(open_tab, made_page, mini):
     runs = [varied(mini, f"run {number}", number) for number in range(6)]
     page = open_tab(made_page(runs), "#/tab=questions").page
-    page.locator('#questions-table [aria-label="Discrimination"]').click()
+    page.locator('details ~ #questions-table [aria-label="Discrimination"]').click()
     ids = page.locator("#questions-table tbody th b").all_inner_texts()
     named = page.locator("#separation a").all_inner_texts()
     assert (set(named[:3]), set(named[3:])) == (set(ids[:3]), set(ids[-3:]))
+    assert page.locator("#separation").inner_text().endswith("below 0, the worse runs do better).")
 
 
 def test_an_answer_that_is_found_opens_with_its_question_and_marked_hits(open_tab, made_page, mini):

@@ -242,7 +242,9 @@ def test_the_headline_says_whether_the_lead_is_real(ranked, message):
         for rank, (title, ranks, *equal) in enumerate(ranked, start=1)
     ]
     overview = {"runs": [{"rank": None}, *runs], "words": RUN_WORDS, "higher_is_better": True, "digits": 4}
-    assert headline(overview) == message
+    sentence, names = headline(overview)
+    assert sentence.format(*(shown for shown, _ in names)) == "".join(message)
+    assert all(key.startswith(shown) for shown, key in names)
 
 
 def test_a_name_is_shown_as_model_settings_and_rest(mini):

@@ -39,6 +39,7 @@ def test_a_head_sorts_and_the_address_keeps_the_order(open_tab, path):
     tab.page.go_back()
     assert names(tab.page) == ["system/ground-truth", *RANKED]
     assert tab.page.locator('th[data-column="rank"]').get_attribute("aria-sort") == "ascending"
+    assert tab.page.locator("#runs thead th").nth(5).inner_text().startswith("Trials")
 
 
 def test_parameters_in_which_runs_differ_can_be_columns(open_tab, path):

@@ -90,13 +90,13 @@ def test_why_is_my_model_bad(task):
 def test_name_the_main_cause_of_a_bad_run(task):
     opened(task, "org/model-9")
     body, bars = task.page.locator("#details-body"), task.page.locator("#details-body .chart a")
-    assert re.search(
-        r"Loses 0\.\d{3} to the median: 0\.\d{3} in about 50 % of answers that are empty", body.inner_text()
-    )
+    sentence = r"Loses 0\.\d{3} to the median: 0\.\d{3} in about 50 % of answers that are empty"
+    assert re.search(sentence + r"[^■]*■ lost by a fault of answers", body.inner_text())
     assert re.fullmatch(r"Empty: -0\.\d{3} · ≈ 50 %", bars.first.get_attribute("aria-label"))
     assert is_in_view(task.page, bars.first)
     task.click(bars.first.locator("text").first)
     body.get_by_text("empty answer").first.wait_for()
+    assert re.search(r"empty answers? \(-\d\.\d{3}\)", body.inner_text())
     assert bars.first.get_attribute("aria-expanded") == "true"
     assert task.tab.fragment == "run=org/model-9/abc&cause=empty"
     task.page.locator('[data-filter="against"]').select_option("the best run")
@@ -123,10 +123,9 @@ def test_the_page_has_the_losses_of_the_terminal(open_tab, page_folder, mini, ag
     expected = diagnosis_of(name, results[name], reference, mini)
     page = open_tab(page_folder / "report" / "index.html", f"#run={name}&against={against}").page
     page.locator("#details-body .chart a").first.wait_for()
-    computed = (
-        "async (against) => diagnosisOf(await figures(), state.run, referenceOf(against, await figures())).causes"
-    )
-    causes = page.evaluate(computed, against)
+    more = "await figures()"
+    script = f"async (against) => diagnosisOf({more}, state.run, referenceOf(against, {more})).causes"
+    causes = page.evaluate(script, against)
     assert [cause["cause"] for cause in causes] == [cause.cause for cause in expected.causes]
     assert [cause["loss"] for cause in causes] == pytest.approx([cause.loss for cause in expected.causes], abs=1e-4)
     assert [cause["n"] for cause in causes] == [cause.answers for cause in expected.causes]

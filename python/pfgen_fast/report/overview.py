@@ -116,39 +116,41 @@ def about_page(
     }
 
 
-def headline(overview: Mapping[str, Any]) -> tuple[str, str]:
-    """The name of the best run, and the sentence that goes on from there; the name is empty if no run has a rank."""
+def headline(overview: Mapping[str, Any]) -> tuple[str, list[tuple[str, str]]]:
+    """A sentence about the best run with {} in place of names, and for each the name to show and that of its run."""
     ranked, words = [run for run in overview["runs"] if run["rank"] is not None], overview["words"]
     if not ranked and "checklists" in overview and len(overview["runs"]) == 1:
         is_judged = [overview["runs"][0][key] is not None for key, *_ in overview["columns"]]
-        return "", f"{overview['runs'][0]['name']}: {sum(is_judged)} of {len(is_judged)} areas are judged."
+        return f"{{}}: {sum(is_judged)} of {len(is_judged)} areas are judged.", [(overview["runs"][0]["name"],) * 2]
     if not ranked:
-        return "", f"No {words['run']} has a rank."
+        return f"No {words['run']} has a rank.", []
     best, n, runs = ranked[0], len(ranked), words["runs"]
     n_titles = Counter(run["title"] for run in ranked)
-    name, *others = [run["title" if n_titles[run["title"]] == 1 else "name"] for run in ranked]
+    name, *others = [(run["title" if n_titles[run["title"]] == 1 else "name"], run["name"]) for run in ranked]
     if n == 1:
-        return name, f" is the only ranked {words['run']}; its score is {best['score']:.{overview['digits']}f}."
+        return f"{{}} is the only ranked {words['run']}; its score is {best['score']:.{overview['digits']}f}.", [name]
     n_equal = sum(run["rank"] == best["rank"] for run in ranked[1:])
-    equal = others[0] if n_equal == 1 else f"{n_equal:,} other {runs}"
-    subject, has = (name, f" and {equal} have") if n_equal else ("it", " has")
+    equal, having = "{}" if n_equal == 1 else f"{n_equal:,} other {runs}", [name, *others[: n_equal == 1]]
+    subject, has = ("{}", f"{{}} and {equal} have") if n_equal else ("it", "{} has")
     has_score = f"{has} the {'highest' if overview['higher_is_better'] else 'lowest'} score"
     (_, last), *ranges = [run["ranks"] or (0, 0) for run in ranked]
     if not last:
-        return name, has_score + ("; the questions are too few to tell runs apart." if words is RUN_WORDS else ".")
+        return has_score + ("; the questions are too few to tell runs apart." if words is RUN_WORDS else "."), having
     if last == 1:
-        return name, f" leads: it is better than {others[0] if n == 2 else 'every other ' + words['run']}."
+        rest = "{}" if n == 2 else f"every other {words['run']}"
+        return f"{{}} leads: it is better than {rest}.", [name, *others[: n == 2]]
     if last == n and set(ranges) == {(1, n)}:
-        return name, f"{has_score}; no difference between the {n:,} {runs} is significant."
+        return f"{has_score}; no difference between the {n:,} {runs} is significant.", having
     # The others that no run is better than, named if they are all that the best run is not better than.
     close = {other: ends for other, ends in zip(others, ranges, strict=True) if ends[0] == 1}
+    having += [name] * (n_equal > 0)
     if len(close) != last - 1 or last >= min(4, n):
-        return name, f"{has_score}; {subject} is better than {n - last or 'none'} of the {n - 1:,} other {runs}."
+        return f"{has_score}; {subject} is better than {n - last or 'none'} of the {n - 1:,} other {runs}.", having
     if set(close.values()) == {(1, last)}:
-        *some, other = close
-        lead = f"{', '.join(['', *some])} and {other} lead"
-        return name, f"{lead}: better than the rest, not distinguished from each other."
-    return name, f"{has_score}; {subject} is better than every other {words['run']} except {' and '.join(close)}."
+        lead = "{}" + ", {}" * (last - 2) + " and {} lead"
+        return f"{lead}: better than the rest, not distinguished from each other.", [name, *close]
+    rest = f"every other {words['run']} except {{}}" + " and {}" * (last - 2)
+    return f"{has_score}; {subject} is better than {rest}.", [*having, *close]
 
 
 def _parts_of_names(runs: Sequence[CheckedRun]) -> Iterator[dict[str, str]]:

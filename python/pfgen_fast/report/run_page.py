@@ -222,8 +222,7 @@ def overview_page(
     overview: Mapping[str, Any], figures: str, *, answers: Sequence[str] = (), **values: Any
 ) -> Iterator[str]:
     """Yields the page of an overview; pages without n-gram scores lack the values of `_NO_PARTS`."""
-    runs = overview["runs"]
-    leader, sentence = headline(overview)
+    sentence, named = headline(overview)
     of_overview = {
         **{key: overview.get(key) for key in ("runs", "words", "columns", "digits", "sweep", "target")},
         "has_answers": overview["has_answers"],
@@ -232,10 +231,9 @@ def overview_page(
         "n_questions": len(overview["questions"]),
         "sweep_title": "Steps" if overview["sweep"] and overview["sweep"]["parameters"][0]["name"] == STEP else "Sweep",
         "has_subjects": any(question["subject"] for question in overview["questions"]),
-        "headline": leader + sentence,
-        "leader": leader,
-        "leader_key": next((run["name"] for run in runs if run["rank"] is not None), ""),
-        "place": _scale(runs),
+        "headline": sentence.format(*(shown for shown, _ in named)),
+        "headline_parts": list(zip(sentence.split("{}"), [*named, None], strict=True)),
+        "place": _scale(overview["runs"]),
         "overview": markup(page_json(overview)),
         "loads_scripts": bool(overview["files"]),
         "figures": markup(figures),

@@ -23,18 +23,21 @@ function ownLosses(number) {
     ...ids.flatMap((id, index) => [index ? ", " : "", make("bdi", {}, id)]), n > ids.length ? ` and ${n - ids.length} more` : ""));
   if (!losses) return missing;
   const total = (name, value) => ({ name, total: value, text: figure(value, 1) });
-  const bars = losses.causes.map(([cause, loss]) => {
+  const isShown = (points) => figure(Math.abs(points), 1) !== "0.0";
+  const bars = losses.causes.filter(([, loss]) => isShown(loss)).map(([cause, loss]) => {
     const filter = cause === "missing" ? ["state", cause] : ERRORS[cause] ? ["mark", cause] : ["area", overview.columns[cause][1]];
     return { name: ERRORS[cause]?.[0] ?? filter[1], value: -loss, text: signed(-loss, 1), isFault: loss > 0 && Boolean(ERRORS[cause]), href: addressOf({ question: null, filters: new Map([...state.filters, filter]) }) };
   });
-  const chart = make("div", {}, waterfall([total("Median verdicts", score + losses.total), ...bars, total(model, score)], { label: "From the median verdicts of the models to this model, in points of the average" }));
+  const chart = make("div", {}, ...bars.length ? [waterfall([total("Median verdicts", score + losses.total), ...bars, total(model, score)], { label: "From the median verdicts of the models to this model, in points of the average" }), waterfallLegend(bars, "lost by an error of answers")] : []);
   chart.addEventListener("click", ({ target }) => {
     if (target.closest("a")) setTimeout(() => dialogBody.querySelector(".of-questions")?.scrollIntoView({ block: "center" }));
   });
   const worst = losses.categories.filter(([, loss]) => loss > 0).slice(0, N_NAMED_QUESTIONS).map(([category]) => overview.checklists[category].name);
-  const sentence = `${errorsSentence(errors)}${losses.total > 0 ? "Loses" : "Gains"} ${figure(Math.abs(losses.total), 1)} points against the median verdicts of the models${worst.length ? `, ${losses.total > 0 ? "weakest" : "but loses"} in ${worst.join(", ")}` : ""}.`;
-  return [make("p", {}, make("b", {}, sentence)), ...missing, chart,
-    make("p", { className: "quiet" }, "An answer counts for its first error, or else for its area. A bar leads to its tasks."), ...dearestQuestions(losses.questions)];
+  const sides = !isShown(losses.total) ? ["", "Loses"] : losses.total > 0 ? ["Loses", ", weakest"] : ["Gains", ", but loses"];
+  const distance = isShown(losses.total) ? `${sides[0]} ${figure(Math.abs(losses.total), 1)} points against the median verdicts of the models` : "";
+  const sentence = errorsSentence(errors) + (distance || worst.length ? `${distance}${worst.length ? `${sides[1]} in ${worst.join(", ")}` : ""}.` : "");
+  return [...sentence ? [make("p", {}, make("b", {}, sentence))] : [], ...missing, chart,
+    ...bars.length ? [make("p", { className: "quiet" }, "An answer counts for its first error, or else for its area. A bar leads to its tasks.")] : [], ...dearestQuestions(losses.questions)];
 }
 
 /** The words that name a task: its first ones, unless they are few. */

@@ -28,10 +28,10 @@ function decisions(compared, metric, scores) {
   return decided(ofOthers.map((values) => pairedDifference(...isRising ? [values, ofA] : [ofA, values], { isBinary: binary })));
 }
 
-/** A decision between A and another run in one sentence. */
-function verdict(decision, letter, isHeadline) {
-  const isRising = areRising(state.compare ?? []);
-  return decision.n ? verdictText(decision, ...isRising ? [letter, "A"] : ["A", letter], isHeadline, isRising) : `${letter} has no ${WORDS.question} in common with A`;
+/** A decision between A and another run in one sentence, with the options of `verdictText`. */
+function verdict(decision, letter, options) {
+  const isFixed = areRising(state.compare ?? []);
+  return decision.n ? verdictText(decision, ...isFixed ? [letter, "A"] : ["A", letter], { ...options, isFixed }) : `${letter} has no ${WORDS.question} in common with A`;
 }
 
 function comparisonContent(compared, more) {
@@ -40,9 +40,12 @@ function comparisonContent(compared, more) {
   const ofScore = decisions(compared, "average", more.average);
   const pair = pairOf(compared, more.average);
   const parts = brushParts(compared, pair, more.average);
-  const items = compared.map((run, index) => comparedItem(compared, run, index, nOthers > 1 && verdict(ofScore[index - 1] ?? {}, LETTERS[index])));
+  const [common] = ofScore;
+  const isShort = nOthers > 1 && ofScore.every(({ ends, nInFamily, n }) => ends && nInFamily === nOthers && n === common.n);  // the words of all intervals are then the same
+  const items = compared.map((run, index) => comparedItem(compared, run, index, nOthers > 1 && verdict(ofScore[index - 1] ?? {}, LETTERS[index], { isShort })));
   return [
-    Object.assign(make("div", {}, ...(nOthers > 1 ? [] : [make("h3", {}, verdict(ofScore[0], "B", true))]), make("ul", { className: "compared" }, ...items)), { follow: parts.follow }),
+    Object.assign(make("div", {}, ...(nOthers > 1 ? [] : [make("h3", {}, verdict(common, "B", { isHeadline: true }))]), make("ul", { className: "compared" }, ...items),
+      ...(isShort ? [make("p", { className: "quiet" }, `After each difference, its 95 % interval${sentenceOf("family", { n: counted(nOthers) })} over ${overText(common)}.`)] : [])), { follow: parts.follow }),
     ...parts.nodes(meansOf(compared, more)),
     make("details", { className: "folded" }, make("summary", {}, "Figures"),
       figuresTable(...comparedFigures(compared, more), `Figures of the ${WORDS.runs}`),

@@ -114,7 +114,8 @@ function diagnosisParts(number, more, asked, reference) {
   const against = make("p", { className: "tools" }, make("label", {}, "Against ", choice));
   const diagnosis = diagnosisOf(more, number, reference);
   if (!diagnosis.rows.length) return { nodes: [against] };
-  const chart = make("div", {}, waterfall(barsOf(diagnosis), { label: `The loss of the ${WORDS.run} to ${reference.name} by cause` }));
+  const bars = barsOf(diagnosis);
+  const chart = make("div", {}, waterfall(bars, { label: `The loss of the ${WORDS.run} to ${reference.name} by cause` }), waterfallLegend(bars, "lost by a fault of answers"));
   const answers = make("div", {});
   let cause = null;
   const follow = () => {
@@ -157,6 +158,14 @@ function barsOf(diagnosis) {
   ];
 }
 
+/** What the colours of the bars of a waterfall mean. */
+function waterfallLegend(bars, fault) {
+  const ofBar = ({ value, isFault }) => isFault ? fault : value < 0 ? "lost" : "gained";
+  const shown = new Set(bars.filter(({ total }) => total === undefined).map(ofBar));
+  const looks = [["lost", "worse"], [fault, "loss"], ["gained", "better"]].filter(([words]) => shown.has(words));
+  return make("ul", { className: "groups quiet" }, ...looks.map(([words, color]) => symbolItem({ character: "■", color: `var(--${color})` }, words)));
+}
+
 const N_OF_CAUSE = 10;  // answers shown at once
 
 /** The answers that have a cause: the questions with the largest loss first, and of each question the answers with the largest. */
@@ -177,7 +186,7 @@ function answersOfCause(cause, { rows, causes }, run) {
     more.addEventListener("click", () => { more.remove(); showMore(); });
     list.append(more);
   };
-  const title = make("h3", {}, `${CAUSE_NAMES[cause][loss > 0 ? 0 : 1]}: the answers, ${loss > 0 ? "largest loss" : "largest gain"} first`);
+  const title = make("h3", {}, `${CAUSE_NAMES[cause][loss > 0 ? 0 : 1]}: the answers by ${WORDS.question}, ${loss > 0 ? "largest loss" : "largest gain"} first`);
   const isBelow = () => title.getBoundingClientRect().top > 0.8 * innerHeight;
   showMore().then(() => { if (isBelow()) title.scrollIntoView({ block: "center" }); }, (error) => list.append(problem(error)));
   return [title, legend(), list];
@@ -191,9 +200,10 @@ function samplesOfCause(answers, run, cause, { question, own, other }, sign) {
   const samples = answers.samples.filter((sample) => sample.run === run && sample.fault === (isFault ? cause : null) && (sign < 0 || cost(sample) > 0));
   const address = addressOf({ ...NOTHING_OPEN, question });
   const head = () => [make("a", { href: address }, overview.questions[question].id), " ", make("bdi", {}, overview.questions[question].text)];
-  if (cause === "empty") return samples.length ? [make("p", {}, ...head(), make("b", {}, ` ${counted(samples.length)} empty ${samples.length === 1 ? "answer" : "answers"}`))] : [];
+  const ofCost = (sample) => ` (${signed(-cost(sample), 3)})`;
+  if (cause === "empty") return samples.length ? [make("p", {}, ...head(), make("b", {}, ` ${counted(samples.length)} empty ${samples.length === 1 ? "answer" : "answers"}`), `${ofCost(samples[0])}${samples.length === 1 ? "" : " each"}`)] : [];
   return samples.sort((a, b) => sign * (cost(b) - cost(a)) || a.number - b.number).map((sample) => sampleElement(sample, answers,
-    [...head(), make("b", {}, ` Sample ${sample.number + 1}: ${figure(sample.score, 4)}`)],
+    [...head(), make("b", {}, ` Sample ${sample.number + 1}: ${figure(sample.score, 4)}`), ofCost(sample)],
     `Answer to ${overview.questions[question].id}`));
 }
 

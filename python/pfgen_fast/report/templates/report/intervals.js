@@ -152,9 +152,15 @@ function sentenceOf(name, values) {
   return overview.sentences[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
 }
 
-/** A decision in the words of the terminal; a headline says who is ahead even without a significant difference. A sentence about the better is about the larger minus the smaller; if it is fixed, about first minus second. */
-function verdictText({ mean: center, n, nUnits, hasClusters, isBinary, differs, nInFamily, ends }, first, second, isHeadline = false, isFixed = false) {
-  const over = `${counted(n)} ${n === 1 ? WORDS.question : WORDS.questions}${hasClusters ? ` in ${counted(nUnits)} ${nUnits === 1 ? "cluster" : "clusters"}` : ""}`;
+/** Over how many questions a decision is. */
+function overText({ n, nUnits, hasClusters }) {
+  return `${counted(n)} ${n === 1 ? WORDS.question : WORDS.questions}${hasClusters ? ` in ${counted(nUnits)} ${nUnits === 1 ? "cluster" : "clusters"}` : ""}`;
+}
+
+/** A decision in the words of the terminal, `isShort` without those of its interval; a headline says who is ahead even without a significant difference. A sentence about the better is about the larger minus the smaller; if it is fixed, about first minus second. */
+function verdictText(decision, first, second, { isHeadline = false, isFixed = false, isShort = false }) {
+  const { mean: center, isBinary, differs, nInFamily, ends } = decision;
+  const over = overText(decision);
   const isTurned = !isFixed && center < 0 && (differs || (differs === false && isHeadline));
   const pair = isTurned ? `${second} - ${first}` : `${first} - ${second}`;
   let digits = isBinary && ends ? bearingDigits((ends[1] - ends[0]) / 2) : overview.verdict_digits ?? 4;
@@ -163,7 +169,7 @@ function verdictText({ mean: center, n, nUnits, hasClusters, isBinary, differs, 
   if (differs === null) return sentenceOf("without", { few: sentenceOf("no verdict", { over, least: overview.min_questions }), pair, difference });
   const family = nInFamily > 1 ? sentenceOf("family", { n: counted(nInFamily) }) : "";
   const [low, high] = (isTurned && ends ? ends.map((end) => -end).reverse() : ends ?? [0, 0]).map((end) => signed(end, digits));
-  const interval = ends ? sentenceOf("interval", { level: 95, pair: ` of ${pair}`, family, low, high, over }) : sentenceOf("equal", { over });
+  const interval = ends && isShort ? `${low} to ${high}` : ends ? sentenceOf("interval", { level: 95, pair: ` of ${pair}`, family, low, high, over }) : sentenceOf("equal", { over });
   const [better, size] = [SIGN * center > 0 ? first : second, figure(Math.abs(center), digits)];
   if (!differs) return isHeadline && center ? `No significant difference: ${better} is ${size} ahead, ${interval}` : sentenceOf("not distinguished", { pair, difference, interval });
   return sentenceOf(isFixed && better === second ? "worse" : "better", { better, worse: first, size, direction: SIGN > 0 ? "" : overview.sentences.lower, interval });

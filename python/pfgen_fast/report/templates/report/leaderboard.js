@@ -39,11 +39,11 @@ function share(count, { samples }) {
 /** The columns: how they sort, and for those that the table does not have from the start, what they show. */
 const COLUMNS = [
   { key: "run", title: WORDS.Run, value: (run) => run.name },
-  ...(overview.has_parts ? [{ key: "trials", title: "Trials", value: (run) => run.trials }] : []),
   { key: "rank", title: "Rank", value: (run, number) => number },
   { key: "score", title: WORDS.score, value: (run) => run.score, isFigure: true },
   { key: "half", title: "±95 %", value: (run) => run.low === null ? null : run.high - run.low, isFigure: true },
   { key: "ranks", title: "Rank range", value: (run) => run.ranks?.[0] ?? null },
+  ...(overview.has_parts ? [{ key: "trials", title: "Trials", value: (run) => run.trials }] : []),
   ...overview.columns.map(([key, title]) => ({ key, title, value: (run) => run[key], isFigure: true })),
   ...(overview.sweep?.parameters[0].name === "step" ? [{ key: "steps", title: "Step", value: (run, number) => stepOf(number)?.step ?? null, isFigure: true, isOptional: true, nodes: stepNodes }] : []),
   ...(overview.optional ?? []).map(([key, title, digits]) => ({ key, title, value: (run) => run[key] ?? null, isFigure: true, isOptional: true, text: (value) => figure(value, digits) })),

@@ -33,7 +33,8 @@ function separation(of) {
   if (inOrder.length < 2 * N_NAMED_QUESTIONS) return [];
   const named = (some) => firstQuestions(some, (question) => figure(of[question].discrimination, 2),
     (question, value) => [make("a", { href: addressOf({ ...NOTHING_OPEN, question }) }, overview.questions[question].id), ` (${value})`]);
-  return [...named(inOrder), ` separate the ${WORDS.runs} best, `, ...named(inOrder.toReversed()), " least (discrimination)."];
+  const isReversed = of[inOrder.at(-1)].discrimination < 0;
+  return [...named(inOrder), ` separate the ${WORDS.runs} best, `, ...named(inOrder.toReversed()), isReversed ? ` least or in reverse (discrimination; below 0, the worse ${WORDS.runs} do better).` : " least (discrimination)."];
 }
 
 function questionColumns(of, runs, more) {
