@@ -265,4 +265,4 @@ def test_titles_leave_out_what_all_of_a_category_begin_with():
 def test_the_headline_of_an_unfinished_model_says_how_many_areas_are_judged(suite, tmp_path):
     run = own.judged_run(tmp_path / "one", suite, leave_out=("report_1", "report_2"))
     page = written(suite, [run], tmp_path / "p.html")[0].read_text()
-    assert "<h1>one: 1 of 2 areas are judged.</h1>" in page
+    assert "one</bdi></a>: 1 of 2 areas are judged.</h1>" in page

@@ -91,7 +91,7 @@ def test_name_the_main_cause_of_a_bad_run(task):
     opened(task, "org/model-9")
     body, bars = task.page.locator("#details-body"), task.page.locator("#details-body .chart a")
     sentence = r"Loses 0\.\d{3} to the median: 0\.\d{3} in about 50 % of answers that are empty"
-    assert re.search(sentence + r"[^■]*■ lost by a fault of answers", body.inner_text())
+    assert re.search(sentence + r"[\s\S]*■ lost by a fault of answers", body.inner_text())
     assert re.fullmatch(r"Empty: -0\.\d{3} · ≈ 50 %", bars.first.get_attribute("aria-label"))
     assert is_in_view(task.page, bars.first)
     task.click(bars.first.locator("text").first)

@@ -158,12 +158,12 @@ function barsOf(diagnosis) {
   ];
 }
 
-/** What the colours of the bars of a waterfall mean. */
+/** What the colours of the bars of a waterfall mean, if they are several. */
 function waterfallLegend(bars, fault) {
   const ofBar = ({ value, isFault }) => isFault ? fault : value < 0 ? "lost" : "gained";
   const shown = new Set(bars.filter(({ total }) => total === undefined).map(ofBar));
   const looks = [["lost", "worse"], [fault, "loss"], ["gained", "better"]].filter(([words]) => shown.has(words));
-  return make("ul", { className: "groups quiet" }, ...looks.map(([words, color]) => symbolItem({ character: "■", color: `var(--${color})` }, words)));
+  return looks.length < 2 ? "" : make("ul", { className: "groups quiet" }, ...looks.map(([words, color]) => symbolItem({ character: "■", color: `var(--${color})` }, words)));
 }
 
 const N_OF_CAUSE = 10;  // answers shown at once
