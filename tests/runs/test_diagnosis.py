@@ -230,6 +230,7 @@ def test_a_command_explains_the_loss_of_a_run(runs, call):
     assert content["sentence"].replace(f"{folder.parent.name}/{folder.name}/", "") == sentence
     out = call("explain", folder / "language" / "result.json", "--suite", "mini")[1]
     assert "the median: loses 0.138 in 6 of 40 answers not in Japanese; gains" in out
+    assert re.search(r"cause +change .*\nlanguage +-0\.138 +█", out, re.IGNORECASE)
     assert f"the median: of {len(DAMAGES)} runs in {folder}" in out
     best = json.loads(call("explain", folder / "empty", "--against", "best", "--json")[1])
     assert best["reference_score"] == pytest.approx(runs[2]["good"].scores.average, abs=1e-4)

@@ -215,8 +215,10 @@ class ItemScoreOptions:
         metavar="NAME,...",
     )
 
-    def read(self, paths: Sequence[str], *, quiet: bool = False, all_models: bool = False) -> ItemScores:
-        """Reads the chosen models, or all of them, from tables and logs, and prints how they were read."""
+    def read(
+        self, paths: Sequence[str], *asked: str | None, quiet: bool = False, all_models: bool = False
+    ) -> ItemScores:
+        """Reads the chosen models, or all, and prints how; parts of `average` such as `fluency_A` only if asked for."""
         from ..runs.items.score_columns import ColumnNames
         from ..runs.items.score_tables import read_item_scores
 
@@ -232,10 +234,13 @@ class ItemScoreOptions:
         scores = read_item_scores(paths, columns, encoding=self.encoding)
         if not quiet:
             note(*scores.notes)
-        lower = names_of(self.lower_is_better)
-        for metric in lower:
-            if metric not in scores.metrics:
-                fail(f"--lower-is-better: {unknown_name('metric', metric, scores.metrics)}")
+        lower, parts = names_of(self.lower_is_better), ("fluency_", "truthfulness_")
+        if "average" in scores.metrics:
+            asked += (*lower, *columns.score)
+            kept = [name for name in scores.metrics if name in asked or not name.startswith(parts)]
+            scores = scores.only(metrics=kept)
+        for metric in sorted({*lower}.difference(scores.metrics)):
+            fail(f"--lower-is-better: {unknown_name('metric', metric, scores.metrics)}")
         scores = replace(scores, higher_is_better={**scores.higher_is_better, **dict.fromkeys(lower, False)})
         return scores.only(models=self.chosen_of(scores.models)) if self.models and not all_models else scores
 

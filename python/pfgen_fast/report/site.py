@@ -49,7 +49,7 @@ from .trying import MODULE
 _NOUNS = {
     "Runs": "run",
     "Scores": "score table",
-    "Checklists": "checklist page",
+    "Checklists": "judged model",
     "Discernment": "discernment",
     "Experiments": "experiment",
     "Suites": "suite",
@@ -283,11 +283,12 @@ class Site:
             time = datetime.fromtimestamp(max(self._seen[file][0] for file in files) / 1e9, tz=timezone.utc)
             place = "/".join(files[0].absolute().parent.parts[-2:]) if n_alike[own[page], head[2]] > 1 else ""
             cards.append((own[page], page.relative_to(work).as_posix(), place, head, _best(head), time))
+        contents = _contents([(own[page], *head[1:3]) for page, head in heads.items()])
         text = page_text(
             "site.html.jinja",
             section="",
-            headline=self.title or heads[pages[0]][1].partition(". ")[0].removesuffix(".") + ".",
-            about=f"{_contents([(own[page], *head[1:3]) for page, head in heads.items()])} · {about}",
+            headline=self.title or f"{contents}.",
+            about=f"{contents} · {about}" if self.title else about,
             cards=cards,
             faults=sorted(self.problems) if self.is_live else (),
             is_live=self.is_live,
@@ -304,11 +305,13 @@ def _contents(pages: Sequence[tuple[str, str, str]]) -> str:
     """What a site has, and what waits for annotators, by the sections, headlines and titles of its pages."""
     counts, waiting = Counter[str](), 0
     for section, headline, title in pages:
-        n_runs = re.match(r"\d+(?= run)", title)
+        n_runs = re.match(r"\d+(?= run| model)", title) if section in ("Runs", "Checklists") else None
         counts[_NOUNS[section]] += int(n_runs[0]) if n_runs else 1
         if items := re.search(r"([\d,]+) of ([\d,]+) items? are decided", headline):
             waiting += int(items[2].replace(",", "")) - int(items[1].replace(",", ""))
-    names = ", ".join(counted(n, noun) for noun, n in counts.items())
+    n_suites = len({title.partition(", ")[2] for section, _, title in pages if section == "Runs"})
+    of = f" of {n_suites} suites" if n_suites > 1 else ""
+    names = ", ".join(counted(n, noun) + of * (noun == "run") for noun, n in counts.items())
     return f"{names}; {counted(waiting, 'item')} wait{'s' * (waiting == 1)} for annotators" if waiting else names
 
 

@@ -133,7 +133,8 @@ class Diagnosis(TableResult):
 
         columns = [
             Column("cause"),
-            Column("loss", digits=3, is_signed=True),
+            Column("loss", view="files"),
+            Column("change", digits=3, is_signed=True, view="readers"),
             Column("bar", "", form=bar, view="readers", is_text=True, is_optional=True, picture="loss"),
             Column("answers", "answers" if self.n_answers == self.n_trials * self.n_questions else "in samples"),
             Column("share", form=lambda share: f"{share:.1%}".replace("%", " %")),
@@ -142,7 +143,7 @@ class Diagnosis(TableResult):
         ]
         *largest, other = sorted(self.causes, key=lambda cause: (cause.cause == "other", -cause.loss))
         shown = [cause for cause in largest if abs(cause.loss) >= _LEAST]
-        return Table(columns, [(cause.cause, cause.loss, cause.loss, *cause[2:]) for cause in (*shown, other)])
+        return Table(columns, [(cause[0], cause[1], -cause[1], *cause[1:]) for cause in (*shown, other)])
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, for JSON."""

@@ -63,8 +63,9 @@ class Entry:
 
     @property
     def mark(self) -> str:
-        """A symbol for system runs, otherwise for the mode in which the model was asked."""
-        return medal(self.model) or ("🟢" if self.config.get("mode") == "completion" else "💬")
+        """A symbol for system runs, otherwise for the mode in which the model was asked, or spaces."""
+        mode = self.config.get("mode")
+        return medal(self.model) or ("🟢" if mode == "completion" else "💬" if mode else "  ")
 
     def is_same_run(self, other: Entry) -> bool:
         """Whether both are results of one run: of the same trials, or with the same name and the same scores."""
@@ -98,6 +99,7 @@ class Leaderboard(TableResult, list[Entry]):
         from .statistics.verdicts import shown_range  # imports NumPy
 
         names = shown_names([(entry.model, entry.name) for entry in self])
+        start = 0 if any(entry.mark.strip() for entry in self) else 3
         records = [{name: value for name, value in record_of(entry).items() if name != "config"} for entry in self]
         shown = [
             Column("rank"),
@@ -113,17 +115,10 @@ class Leaderboard(TableResult, list[Entry]):
         columns += [Column(name, view="files") for name in dict.fromkeys(chain(*records))]
         rows = []
         for entry, name, ranks, record in zip(self, names, ties_of(self), records, strict=True):
-            model = f"{entry.mark} {in_one_line(name)}"
+            model = f"{entry.mark} {in_one_line(name)}"[start:]
             figures = entry.result.score, entry.interval(), ranks, entry.result.length, *map(entry.part, PARTS)
-            rows.append(
-                [
-                    entry.rank,
-                    model,
-                    entry.result.num_trials,
-                    *figures,
-                    *(record.get(column.name) for column in columns[len(shown) :]),
-                ]
-            )
+            others = (record.get(column.name) for column in columns[len(shown) :])
+            rows.append([entry.rank, model, entry.result.num_trials, *figures, *others])
         return Table(columns, rows)
 
     @property
@@ -332,11 +327,11 @@ def _padded_head(name: str, cells: Sequence[str]) -> str:
 
 def _cells(entry: Entry, number: str) -> list[str]:
     """The texts of a row in the order of `_HEADS`, not yet escaped."""
-    result = entry.result
+    result, model, mark = entry.result, entry.model, entry.mark.strip() or "💬"
     return [
         number,
         f"{result.score:.4f} (±{result.score_std:.4f}/√{result.num_trials})",
-        f"{entry.mark} {entry.model if len(entry.model) <= _MAX_NAME else entry.model[: _MAX_NAME - 3] + '...'}",
+        f"{mark} {model if len(model) <= _MAX_NAME else model[: _MAX_NAME - 3] + '...'}",
         f"{result.length:.1f} (±{result.length_std:.1f})",
         f"{entry.part('fluency'):.3f}",
         f"{entry.part('truthfulness'):.3f}",

@@ -101,12 +101,13 @@ def test_what_score_writes_is_read_by_its_average_and_repeats_are_trials(read, t
     scores = read_item_scores([scored])
     assert scores.metrics[:5] == ("average", "fluency", "truthfulness", "helpfulness", "fluency_A")
     assert (scores.models, scores.n_trials["average"].max()) == (("careful", "hasty", "rambling"), 3)
-    assert any("several rows of a model and an item are its trials" in note for note in scores.notes)
+    assert scores.notes == ()
     rows = [json.loads(row) for row in scored.read_text(encoding="utf-8").splitlines()]
     first = [row["average"] for row in rows if (row["model"], row["question"]) == ("careful", rows[0]["question"])]
     assert scores.values["average"][0, 0] == pytest.approx(np.mean(first))
-    for command in (("compare", scored), ("leaderboard", scored), ("report", scored, "-o", tmp_path / "page.html")):
+    for command in (("leaderboard", scored), ("report", scored, "-o", tmp_path / "page.html")):
         assert call(*command)[0] == 0
+    assert ["fluency_" in call("compare", scored, *asked)[1] for asked in ((), ("--metric", "fluency_A"))] == [0, 1]
     twice = read(a_csv="question,answer,average,fluency\na,x,1,0\na,y,0,0\n", b_csv="question,average,fluency\na,1,1\n")
     assert (twice.models, twice.values["average"].tolist()) == (("a", "b"), [[0.5], [1.0]])
     assert is_score_table(scored.rename(tmp_path / "b.jsonl"))

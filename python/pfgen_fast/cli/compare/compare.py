@@ -92,7 +92,7 @@ class Compare:
         settings = {name: getattr(self, name) for name in ("all_pairs", "power", "difference", "deciding")}
         if are_score_tables(self.paths):
             refuse_others(self, "tables")
-            table = self.tables.read(self.paths).only(metrics=self.metrics or None)
+            table = self.tables.read(self.paths, *self.metrics or ()).only(metrics=self.metrics or None)
             self._print(compare_models(table, **settings), None, self.gate.check(table, self.metrics))
             return
         refuse_others(self, "runs")

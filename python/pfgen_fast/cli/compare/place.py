@@ -102,7 +102,7 @@ class Place:
         if not self.against and not self.tables.models:
             fail("name the models to place (--models), or a table with other models (--against)")
         paths = [*self.paths, *([self.against] if self.against else [])]
-        scores = self.tables.read(paths, quiet=self.quiet, all_models=True)
+        scores = self.tables.read(paths, self.metric, quiet=self.quiet, all_models=True)
         placed = self.tables.chosen_of(scores.models) or self.tables.read(self.paths, quiet=True).models
         if self.against:  # a model that both tables have is named `MODEL (TABLE)`, first that of the first table
             names = {name.rpartition(" (")[0]: name for name in reversed(scores.models)}

@@ -105,7 +105,7 @@ class Leaderboard:
         from ...runs.items.ranking import rank_models
 
         refuse_others(self, "tables")
-        ranking = rank_models(self.tables.read(self.paths or (), quiet=self.quiet), self.metric)
+        ranking = rank_models(self.tables.read(self.paths or (), self.metric, quiet=self.quiet), self.metric)
         if self.by_subject and not ranking.subjects:
             fail("--by-subject: the tables have no subjects; name their column (--subject-column)")
         if form == "text":
@@ -139,7 +139,7 @@ class Leaderboard:
             marks = {entry.mark for entry in entries}
             meanings = "; ".join(f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in marks)
             about = f"{about_interval('questions')}; {ABOUT_RANGES.format('paired t-tests over questions', 'runs')}"
-            print_line((f"\n{about}\n{meanings}", "dim"))
+            print_line((f"\n{about}\n{meanings}".rstrip(), "dim"))
         elif entries:
             place = self.update_file or self.output
             if form == "published":

@@ -148,7 +148,7 @@ class Report:
         refuse_others(self, "tables")
         if self.output is None or not is_one_file(self.output):
             fail("a table of scores becomes a page in one file: expected --output FILE.html")
-        scores = self.tables.read(self.paths, quiet=self.quiet)
+        scores = self.tables.read(self.paths, self.metric, quiet=self.quiet)
         name = ", ".join(Path(path).name for path in self.paths)
         write_score_report(scores, self.output, metric=self.metric, name=name)
         self._print_written(counted(len(scores.models), "model"), self.output)
@@ -167,7 +167,7 @@ class Report:
             folder,
             on_problem=lambda problem: warn(str(problem)),
             suite_of=lambda result: suite_of(result.parent, suite),
-            read_scores=lambda paths: self.tables.read(paths, quiet=self.quiet),
+            read_scores=lambda paths: self.tables.read(paths, self.metric, quiet=self.quiet),
             metric=self.metric,
             title=self.title,
             is_live=is_live,

@@ -114,7 +114,7 @@ def used_columns(named: ColumnNames, names: Sequence[str], where: str) -> tuple[
             values: dict[str, Any] = {kind: tuple(matches) if kind == "score" else matches[0]}
             columns = replace(columns, **values)
             free = [name for name in free if name not in matches]
-            if matches != [kind]:
+            if matches not in ([kind], ["question"], ours):  # files that `score` wrote need no note
                 guesses.append(f"{kind}s from {' and '.join(repr(in_one_line(name, 40)) for name in matches)}")
     return columns, f"read {', '.join(guesses)}, columns chosen by their usual names" if guesses else ""
 

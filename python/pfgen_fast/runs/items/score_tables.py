@@ -309,7 +309,6 @@ class _Layout:
             self._n_seen[pair] += 1
             if self._n_seen[pair] > 1:
                 trial[row] = rows.trials.number(str(self._n_seen[pair]))
-                rows.remark("several rows of a model and an item are its trials", self.name)
         return trial
 
     def _scores(self, part: RowBatch, column: str, rows: ScoreRows) -> Floats:
