@@ -175,7 +175,8 @@ def test_a_leaderboard_fits_a_terminal_and_keeps_ranks_intervals_and_ties(call, 
         assert re.split("  +", head) == heads_shown
         assert all(cell_len(row) <= columns for row in rows)
         assert "interval over questions; rank range: the ranks that chance allows" in " ".join(rows[4:])
-        assert rows[-1] == "👑 human answers (no rank)"
+        marks = "👑 human answers (no rank); 💬 another mode than completion"
+        assert (rows[-1], sum("💬" in row for row in rows[:4])) == (marks, 1)
         names = [re.split("  +", row.strip())[1] for row in rows[:4]]
         assert len(set(names)) == 4, "the ends of long names are shown"
         assert sum("…" in name for name in names) == (2 if columns == 80 else 0)
