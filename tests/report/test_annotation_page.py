@@ -75,11 +75,12 @@ def test_everything_is_decided_by_keyboard_kept_on_reload_and_exported_for_reade
 
 def test_begun_items_have_nulls_and_decisions_are_taken_back(open_tab, path, tmp_path):
     tab = open_tab(path)
-    tab.press(*"qe", *"n1", *"n2", "z", "z")  # the second undo returns to the pair
+    tab.press(*"qe")
+    assert tab.page.locator(".options:has(:focus)").evaluate("(it) => getComputedStyle(it).outlineStyle") == "solid"
+    tab.press(*"n1", *"n2", "z", "z")  # the second undo returns to the pair
     assert tab.page.locator("#item-title").inner_text() == "Item 2 of 5"
     tab.press("p", "Backspace", "l")
-    states = tab.page.locator("#list-items .states").all_inner_texts()
-    assert states == ["begun", "open", "open", "open", "open"]
+    assert tab.page.locator("#list-items .states").all_inner_texts() == ["begun", *["open"] * 4]
     kinds = tab.page.locator("#list-items .kind").all_inner_texts()
     assert kinds == ["mark", "pair of answers", "judge’s verdicts", "question", "damage"]
     tab.page.locator("#list-filter").select_option("open")

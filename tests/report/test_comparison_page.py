@@ -28,10 +28,7 @@ def path(made_page, mini):
         (("氷は水に浮く。", "氷は油に沈む。"), ["氷は[水に浮く]。", "氷は[油に沈む]。"]),
         (("same", "same"), ["same", "same"]),
         (("", "new"), ["", "[new]"]),
-        (
-            ("x " * 900, "y " * 900),
-            [f"[{'x ' * 499}x] {'x ' * 400}", f"[{'y ' * 499}y] {'y ' * 400}"],
-        ),  # compared in part
+        (("x " * 900, "y " * 900), [f"[{'x ' * 499}x] {'x ' * 400}", f"[{'y ' * 499}y] {'y ' * 400}"]),  # in part
     ],
 )
 def test_words_that_only_one_answer_has_are_marked(open_tab, path, texts, marked):
@@ -59,6 +56,7 @@ def test_a_pair_shows_the_questions_that_differ_most_and_brushing_chooses_others
     assert brushed(page)[:2] == ["Q03", "Q06"]
     assert "A is 0.0288 ahead, 95 % interval of B - A -" in page.locator("#details-body h3").first.inner_text()
     assert re.fullmatch(r"-0\.0288 \(-0\.\d{4} to \+0\.\d{4}\)", page.locator(".figure").first.text_content())
+    assert page.locator(".thirds .interval").count() == 1  # of the difference, not of the means
     page.get_by_role("button", name="Fell: 2").click()
     assert (title.inner_text(), brushed(page)) == ("Fell: 2 questions", ["Q03", "Q06"])
     assert tab.fragment == "compare=lab/a/20..lab/a/30&brush=:first"
@@ -74,7 +72,8 @@ def test_a_pair_shows_the_questions_that_differ_most_and_brushing_chooses_others
     assert len(brushed(page)) == 5
     assert tab.faults() == []
     page.emulate_media(media="print")
-    assert page.locator(".thirds .scroller").evaluate("(it) => getComputedStyle(it).maxHeight") == "none"
+    assert page.locator(".pair thead").inner_text().split() == ["Question", "A", "B", "B", "-", "A"]
+    assert page.locator(".thirds .tall").evaluate("e => e.clientWidth > 999 && getComputedStyle(e).maxHeight") == "none"
 
 
 def test_points_of_the_scatter_are_brushed_by_pointer_and_keyboard(open_tab, path):

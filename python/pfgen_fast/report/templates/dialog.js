@@ -76,7 +76,9 @@ async function showView() {
 
 whenChanged(showView);
 // Scroll targets stop below the head of the dialog.
-new ResizeObserver(([{ target }]) => { dialog.style.scrollPaddingTop = `${target.offsetHeight + 8}px`; }).observe(dialog.querySelector(".details-head"));
+const dialogHead = dialog.querySelector(".details-head");
+const leaveHead = () => { dialog.style.scrollPaddingTop = `${dialogHead.offsetHeight + 8}px`; };
+new ResizeObserver(leaveHead).observe(dialogHead);
 document.getElementById("close").addEventListener("click", closeView);
 dialog.addEventListener("click", (event) => { if (event.target === dialog) closeView(); });
 dialog.addEventListener("cancel", (event) => { event.preventDefault(); closeView(); });

@@ -59,13 +59,14 @@ byId("next").addEventListener("click", () => step(current + 1));
 byId("next-open").addEventListener("click", () => step(nextOpen()));
 byId("undo").addEventListener("click", undoLast);
 
-/** Chooses the option of a key in the marked part, and goes to the next part, or to the button behind the last one. */
+/** Chooses the option of a key in the marked part, and goes to the next part, or to the choice in the last one. */
 function chooseByKey(key) {
   const parts = partsOf(items[current]);
   const option = parts[currentPart].options.find((one) => one.key === key);
   if (!option) return false;
   choose(currentPart, option.value);
-  if (currentPart + 1 < parts.length) focusPart(currentPart + 1);
+  const next = Math.min(currentPart + 1, parts.length - 1);
+  if (next > currentPart || document.activeElement.type === "radio") focusPart(next);
   return true;
 }
 

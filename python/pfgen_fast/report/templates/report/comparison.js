@@ -54,21 +54,26 @@ function comparisonContent(compared, more) {
   ];
 }
 
-/** Charts of the means of all runs with their intervals, a row for each metric; metrics of another size than scores have their own. */
+/** Charts of the means of all runs, a row for each metric; metrics of another size than scores have their own. The means of two runs stand beside their paired difference with its interval, those of more runs have intervals of their own. */
 function meansOf(compared, more) {
+  const isPair = compared.length === 2;
+  const direction = areRising(compared) ? -1 : 1;
   const rows = ["average", ...Object.keys(METRICS)].map((metric) => {
     const shared = overview.questions.map((_, question) => question).filter((question) => compared.every((run) => isNumber(more[metric][question][run])));
     const marks = compared.map((run, index) => {
       const { mean: value, ends } = ownInterval(run, metric, more[metric], shared);
-      return { value, low: ends?.[0], high: ends?.[1], color: LOOKS[index].color };
+      return { value, ...(isPair ? {} : { low: ends?.[0], high: ends?.[1] }), color: LOOKS[index].color };
     });
-    return { marks, name: METRICS[metric] ?? WORDS.score, text: shortVerdict(decisions(compared, metric, more[metric]), metric, areRising(compared) ? -1 : 1), isLike: marks.every(({ value }) => value === null || Math.abs(value) <= 2 * BEST) };
+    const ofMetric = decisions(compared, metric, more[metric]);
+    const [{ mean: value, ends, differs }] = ofMetric;
+    const difference = { value, low: ends?.[0], high: ends?.[1], differs: Boolean(differs), color: differs ? LOOKS[direction * value > 0 ? 0 : 1].color : "var(--quiet)" };
+    return { marks, difference, name: METRICS[metric] ?? WORDS.score, text: shortVerdict(ofMetric, metric, direction), isLike: marks.every(({ value }) => value === null || Math.abs(value) <= 2 * BEST) };
   });
   const [score, ...others] = rows;
   const charts = [[score, ...others.filter(({ isLike }) => isLike)], ...others.filter(({ isLike }) => !isLike).map((row) => [row])];
-  const difference = compared.length > 2 ? "" : areRising(compared) ? " and B - A" : " and A - B";
-  return charts.map((ofChart, number) => make("figure", {}, make("figcaption", {}, `Means${difference} ${number ? "in another unit" : "with 95 % intervals"}`),
-    dots(ofChart, { label: `Means of the ${WORDS.runs} with 95 % intervals over ${WORDS.questions}; the table has the same figures`, isStacked: true })));
+  const minus = direction < 0 ? "B - A" : "A - B";
+  return charts.map((ofChart, number) => make("figure", {}, make("figcaption", {}, number ? `${isPair ? "In" : "Means in"} another unit` : isPair ? `Means and ${minus}` : "Means with 95 % intervals"),
+    dots(ofChart, { label: `Means of the ${WORDS.runs}${isPair ? ` and ${minus}` : ""} with 95 % intervals over ${WORDS.questions}; the table has the same figures`, isStacked: true, titles: isPair ? ["means", `${minus}, 95 % interval`] : undefined })));
 }
 
 /** The difference of a pair with its interval, or the runs that differ from A, by their letters; the decisions are about the mean of A less theirs, times `direction`. */
@@ -233,10 +238,10 @@ function pairChoice(compared) {
   return [make("label", {}, "Pair ", list)];
 }
 
-function pairColumns({ runs: [a], letters: [x], questions, difference, minus, binary }, scores) {
+function pairColumns({ runs, letters, questions, difference, minus, binary }, scores) {
   const widest = widestOf(questions.map(difference));
   return [
-    { key: "A", title: x, value: (question) => scores[question][a], show: (question) => figure(overview.runs[a].questions[question], binary ? 0 : overview.digits), isLowestFirst: true, isExtra: true },
+    ...runs.map((run, side) => ({ key: "AB"[side], title: letters[side], value: (question) => scores[question][run], show: (question) => figure(overview.runs[run].questions[question], binary ? 0 : overview.digits), isLowestFirst: true, isExtra: true })),
     { key: "difference", title: minus, value: (question) => Math.abs(difference(question)), show: (question) => differenceBar(difference(question), widest) },
   ];
 }

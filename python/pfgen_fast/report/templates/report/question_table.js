@@ -155,6 +155,7 @@ async function reachQuestion() {
   if (!body) return;
   const { id, text } = overview.questions[state.question];
   dialogTitle.append(make("span", { className: "asked quiet" }, `${id} `, make("bdi", {}, shortened(text, 80))));
+  leaveHead();  // which is perhaps higher now
   const place = `${state.question} ${state.sample}`;
   if (table.reached === place) return;  // only the order has changed
   table.reached = place;
