@@ -16,6 +16,7 @@ from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.discernment.discernment_writing import finding_of
 from pfgen_fast.report.drawing import DIVERGING, LEVELS, WHITE_ON, WHITE_ON_LEVELS, stored
+from pfgen_fast.report.findings import finding_page
 from pfgen_fast.report.pages import source
 from report.discernments import DROPS, METRICS, N_ITEMS, a_discernment, a_plan, picture_of
 
@@ -156,27 +157,24 @@ def test_several_evaluators_stand_side_by_side():
     finding = finding_of(listed)
     assert finding.question == "How well do ngram, judge <b> notice damage?"
     chart = picture_of(finding, "averages")
-    assert chart.names == ("ngram", "judge <b>")
     assert ((chart.low < chart.values) & (chart.values < chart.high)).all()
-    assert picture_of(finding, "lightest").columns == chart.names
-    (row,) = table(finding, "differences").rows
-    assert row[:3] == ("ngram", "judge <b>", "answers")
-    assert {picture.name for picture in finding.pictures} >= {"heat", "heat-2", "curves", "curves-2"}
+    assert picture_of(finding, "lightest").columns == chart.names == ("ngram", "judge <b>")
+    assert [row[:3] for row in table(finding, "differences").rows] == [("ngram", "judge <b>", "answers")]
+    assert [picture.name for picture in finding.pictures][:5] == ["lightest", "averages", "heat", "curves", "curves-2"]
     cells = table(finding, "cells")
     assert {row["evaluator"] for row in cells.to_dicts()} == {"ngram", "judge <b>"}
     assert "evaluator" in cells.heads()
-    assert len(finding.sentences) == 1 + 1 + 1 + 1
+    assert finding.sentences[1].startswith("d measures how consistently scores fall; the mean drop shows how far. ")
     close = r"3\.5, not distinguished from ngram \(\+0\.1, 95 % interval -0\.5 to 0\.7\)\."
     assert re.fullmatch(f"judge <b> has the highest average d, {close}", finding.answer)
     above = finding_of([listed[0], a_discernment("weak", metrics=METRICS[1:2])])
     assert above.answer.startswith("ngram notices damage best: it has the highest average d, ")
     assert re.search(r", significantly above weak \(\+\d\.\d, 95 % interval \d\.\d to \d\.\d\)\.$", above.answer)
-    assert finding.sentences[1] == "Both penalise other punctuation marks."
-    assert [picture.name for picture in finding.first_pictures] == ["lightest", "averages"]
+    assert finding.paragraph.startswith("ngram notices 5 of 5 kinds of damage, but penalises 1 of 2 harmless changes.")
+    assert re.search('(?s)id="in-words".* class="examples".* id="picture-heat" open', "".join(finding_page(finding)))
     assert re.match(r"item \d+: ngram: fluency .*; weak: truthfulness .* → ", above.examples[0].about)
-    heat = picture_of(finding, "heat")
-    at = heat.columns.index("all together")
-    assert sum(len(row.columns[at]) for group in heat.groups for row in group.rows) == len(listed[0].perturbations)
+    cells = [cells for group in picture_of(finding, "heat").groups for row in group.rows for cells in row.columns]
+    assert sum(map(len, cells)) == sum(len(own.perturbations) for own in listed)
     for item in finding_of(listed[:1]).tables:  # a column that is the same everywhere is in the file only
         assert not {"evaluator", "task"} & set(item.heads()) or item.name in ("work", "examples")
 
@@ -312,11 +310,14 @@ def test_curves_have_a_panel_for_each_kind_with_bands(ngram_finding):
 def test_metrics_of_other_sizes_have_curves_of_their_own():
     metrics = (Metric("bleu", high=100.0), Metric("chrf"), Metric("rouge", high=1.0))
     result = a_discernment("metrics", metrics=metrics)
-    factors = {"bleu": 70, "chrf": 70, "rouge": 1}
+    factors = {"bleu": 700, "chrf": 700, "rouge": 1}
     larger = tuple(dataclasses.replace(curve, mean=curve.mean * factors[curve.metric]) for curve in result.curves)
-    finding = finding_of([dataclasses.replace(result, curves=larger)])
+    cells = tuple({**cell, "mean_drop": (cell["mean_drop"] or 0) * factors[cell["metric"]]} for cell in result.cells)
+    finding = finding_of([dataclasses.replace(result, curves=larger, cells=cells)])
     lines = [[line.name for line in picture_of(finding, name).panels[0].lines] for name in ("curves", "curves-2")]
     assert lines == [["bleu", "chrf"], ["rouge"]]
+    drops = re.findall("<small>-?([^<]+)", "".join(finding_page(finding)))
+    assert [{len(text.partition(".")[2]) for text in drops[at::3]} for at in (0, 2)] == [{1}, {3}]
 
 
 @pytest.mark.slow

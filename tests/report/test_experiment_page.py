@@ -110,7 +110,7 @@ def test_names_are_beside_the_outer_points_and_rows_say_their_ranges(open_findin
     parts = f"nameParts({points}, {{ left: 0, right: 300, top: 0, bottom: 120 }})"
     assert page.evaluate(f"{parts}.map((part) => part.textContent)") == ["low", "high"]
     row = page.locator("g[role=img][data-run]").first
-    assert row.get_attribute("aria-label") == f"{RUNS[0]}: 0.1 (0 to 0.2)"
+    assert row.get_attribute("aria-label") == f"{RUNS[0]}: 0.1 (0.0 to 0.2)"
 
 
 MORE = (

@@ -142,7 +142,7 @@ class Finding:
 
     name: str  # name of the experiment
     answer: str  # result in one sentence, which is shown first
-    paragraph: str  # details of the result in short sentences, with numbers
+    paragraph: str  # details of the result in short sentences, with numbers; a line for each paragraph
     tables: tuple[Table, ...]  # one or more tables
     pictures: tuple[Picture, ...]  # one or more pictures
     notes: tuple[str, ...] = ()  # limits of the result, such as runs that were left out, one sentence each
@@ -160,7 +160,7 @@ class Finding:
             blocks.append("\n".join(f"* {markdown_text(sentence)}" for sentence in self.shown_notes))
         blocks += [self._picture_markdown(picture) for picture in self.first_pictures]
         blocks += [example.to_markdown() for example in self.examples[:N_EXAMPLES]]
-        blocks.append(markdown_text(self.paragraph))
+        blocks += map(markdown_text, self.paragraph.split("\n"))
         blocks += [self._picture_markdown(picture) for picture in self.pictures if picture not in self.first_pictures]
         for table in self.shown_tables:
             blocks += [f"## {markdown_text(table.title)}", table.to_markdown().rstrip("\n")]

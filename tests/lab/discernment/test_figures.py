@@ -26,8 +26,7 @@ from pfgen_fast.lab.discernment.perturbing import Damage, texts_of
 from pfgen_fast.lab.discernment.weights import open_weights
 from pfgen_fast.lab.evaluators.evaluator import Metric
 from pfgen_fast.lab.statistics.discernment_scores import average
-from pfgen_fast.report.discernment.discernment_tables import results
-from pfgen_fast.report.discernment.discernment_writing import finding_of, sentences
+from pfgen_fast.report.discernment.discernment_writing import finding_of
 
 
 @pytest.fixture
@@ -115,7 +114,7 @@ def test_scores_as_large_as_floats_are_computed_or_refused():
     assert row_with(outcome.cells, degree="300")["mean_drop"] == pytest.approx(2e100)
     for rows in (outcome.cells, outcome.perturbations, outcome.summary):
         assert all(math.isfinite(value) for row in rows for value in row.values() if isinstance(value, float))
-    assert sentences(results([outcome]))
+    assert finding_of([outcome]).answer
     for scores, which in (((1e308, 1.0), "original"), ((1.0, -1e308), "damaged text")):
         with pytest.raises(DiscernmentError, match=f"no {which} has a score; expected numbers of at most 1e"):
             discerned(huge(*scores))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 import numpy as np
@@ -22,7 +22,7 @@ _ONE_SCALE = 5.0
 _STRONGEST = 5.0  # d from which on the colour of a heat map stays the same
 _LIGHTEST = 10  # per mille, at the begin of the scale of degrees
 _NOTHING = np.array([])
-_ALL = "all together"
+_UNTESTED = HeatCell(math.nan, "–", "not tested")
 _TITLES = {level: "harmless changes: a fall is a fault" if level == "control" else f"{level}s" for level in LEVELS}
 _LEGEND = {
     "holds": "noticed, with all heavier degrees (p < 0.05)",
@@ -30,7 +30,7 @@ _LEGEND = {
     "fault": "fault: damage never noticed or rewarded, harmless change penalised",
     "some": "some: only degrees are noticed that are not the heaviest",
     "unclear": "unclear: too few scores change to tell",
-    "combined": "of an evaluator with several metrics, the test combines all of them (all together in the details)",
+    "combined": "of an evaluator with several metrics, the test combines all of them",
 }
 """The legend of the verdicts, by their colour or, if it needs an explanation, their text."""
 
@@ -39,12 +39,13 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
     """All pictures, the lightest damage that is noticed first."""
     by = weighted_by([result.test for result in results])
     on_common = ", on the kinds and degrees that all have" if any(result.common for result in results) else ""
-    heat = "How clearly {} notices each degree of damage: d, light on the left, heavy on the right"
+    who = results[0].title if len(results) == 1 else "each evaluator"
+    heat = f"How clearly {who} notices each degree of damage: d, light on the left, heavy on the right"
     charts: list[tuple[str, str, chart_data.Chart]] = [
         ("lightest", lightest_title(results), _lightest(results)),
         *((f"{name.replace(' ', '-')}s", f"{name.capitalize()} d{by}{on_common}, with 95 % intervals", chart)
           for name, chart in _averages(results)),
-        *(("heat", heat.format(result.title), _heat(result, len(results) > 1)) for result in results),
+        ("heat", heat, _heat(results)),
         *(curves for result in results for curves in _curves(result)),
         *_styles([*{id(result.test): result.test for result in results}.values()]),
     ]  # fmt: skip
@@ -65,11 +66,17 @@ def verdicts(results: Sequence[Result]) -> tuple[list[str], dict[str, list[Thres
     """The names of the columns, which are metrics or, of several results, the results; and by kind their verdicts."""
     columns = {result.title: (result.rows("perturbations"), result.rows("cells"), _means(result)) for result in results}
     if len(results) == 1:
-        by_metric = {metric: results[0].rows("cells", metric=metric) for metric in results[0].metrics}
-        columns = {metric: (cells,) * 3 for metric, cells in by_metric.items()}
+        columns = {metric: (cells,) * 3 for metric, cells in _cells(results).items()}
     kinds = dict.fromkeys(row["kind"] for _, cells, _ in columns.values() for row in cells)
     shown = {kind: [_verdict(*(having(rows, kind=kind) for rows in own)) for own in columns.values()] for kind in kinds}
     return [in_one_line(name, 40) for name in columns], shown
+
+
+def _cells(results: Sequence[Result]) -> dict[str, list[Row]]:
+    """The cells of each metric or, of several results, of each result, whose metrics are combined."""
+    if len(results) == 1:
+        return {metric: results[0].rows("cells", metric=metric) for metric in results[0].metrics}
+    return {result.title: result.rows("perturbations" if result.metrics[1:] else "cells") for result in results}
 
 
 def _means(result: Result) -> list[Row]:
@@ -118,15 +125,20 @@ def _lightest(results: Sequence[Result]) -> chart_data.Thresholds:
     rows = [row for result in results for row in result.rows("cells")]
     lines = {kind: CellRow(_with_degrees(having(rows, kind=kind)), tuple((cell,) for cell in cells), kind)
              for kind, cells in by_kind.items()}  # fmt: skip
-    levels = {row["kind"]: row["level"] for row in rows}
     looks = {"holds", "tested", *("fault" if cell.is_fault else cell.text for row in by_kind.values() for cell in row)}
-    groups = {level: tuple(line for kind, line in lines.items() if levels[kind] == level) for level in LEVELS}
     return chart_data.Thresholds(
         tuple(columns),
-        tuple(CellGroup(_TITLES[level], lines) for level, lines in groups.items() if lines),
+        _grouped(lines, rows),
         ((0.0, "1 %"), (0.5, "10 %"), (1.0, "100 %")),
         {look: words for look, words in _LEGEND.items() if look in looks or (look == "combined" and len(results) > 1)},
     )
+
+
+def _grouped(lines: Mapping[str, CellRow], rows: Sequence[Row]) -> tuple[CellGroup, ...]:
+    """The lines of kinds, by level."""
+    levels = {row["kind"]: row["level"] for row in rows}
+    groups = {level: tuple(line for kind, line in lines.items() if levels[kind] == level) for level in LEVELS}
+    return tuple(CellGroup(_TITLES[level], lines) for level, lines in groups.items() if lines)
 
 
 def _with_degrees(rows: Sequence[Row]) -> str:
@@ -142,22 +154,19 @@ def _with_degrees(rows: Sequence[Row]) -> str:
 # --- heat map
 
 
-def _heat(result: Result, has_combined: bool) -> chart_data.HeatMap:
-    groups = []
-    highest = [row["ceiling_d"] for row in result.rows("cells") if row["ceiling_d"]]
-    combined = [Row(row, metric=_ALL) for row in result.rows("perturbations") if has_combined and result.metrics[1:]]
-    metrics = (*dict.fromkeys(row["metric"] for row in combined), *result.metrics)
-    for level in LEVELS:
-        cells = having([*combined, *result.rows("cells")], level=level)
-        by_kind = [having(cells, kind=kind) for kind in dict.fromkeys(row["kind"] for row in cells)]
-        rows = [CellRow(_with_degrees(rows), tuple(tuple(map(_heat_cell, having(rows, metric=metric)))
-                for metric in metrics), rows[0]["kind"],
-                tuple(row.degree_text for row in having(rows, metric=metrics[-1]))) for rows in by_kind]  # fmt: skip
-        if rows:
-            groups.append(CellGroup(_TITLES[level], tuple(rows)))
+def _heat(results: Sequence[Result]) -> chart_data.HeatMap:
+    columns, lines = _cells(results), dict[str, CellRow]()
+    rows = [row for own in columns.values() for row in own]
+    highest = [row["ceiling_d"] for result in results for row in result.rows("cells") if row["ceiling_d"]]
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        of_kind = having(rows, kind=kind)
+        degrees = {row["degree"]: row.degree_text for row in of_kind}
+        cells = [{row["degree"]: _heat_cell(row) for row in having(own, kind=kind)} for own in columns.values()]
+        aligned = tuple(tuple(own.get(degree, _UNTESTED) for degree in degrees) for own in cells)
+        lines[kind] = CellRow(_with_degrees(of_kind), aligned, kind, tuple(degrees.values()))
     return chart_data.HeatMap(
-        metrics,
-        tuple(groups),
+        tuple(columns),
+        _grouped(lines, rows),
         {
             "d": "number and colour: d, from 1 on noticed (p < 0.05), below 0 if scores rise; ≥: as high as possible",
             "few": "–: undefined; hatched: only 1 to 4 scores change",
@@ -169,11 +178,11 @@ def _heat(result: Result, has_combined: bool) -> chart_data.HeatMap:
 
 def _heat_cell(row: Row) -> HeatCell:
     """A cell whose number and colour are d or, if scores rise more than they fall, minus the d of rises."""
-    cell = f"{row.words}, {in_one_line(row['metric'], 40)}"
+    cell = f"{row.words}, {in_one_line(row.get('metric', 'all metrics combined'), 40)}"
     if row["d"] is None:
         n_texts = row["n_items"] + row["n_impossible"]
         return HeatCell(math.nan, "–", f"{cell}: undefined, possible for {row['n_items']:,} of {n_texts:,} texts")
-    if row["metric"] is _ALL:
+    if "metric" not in row:
         return HeatCell(row["d"], row.d_text, f"{cell}: d {row.d_text}", False, row.is_control and bool(row["noticed"]))
     within = "" if row["drop_low"] is None else f" ({row['drop_low']:.3f} to {row['drop_high']:.3f})"
     drop = f"mean drop {row['mean_drop']:.3f}{within}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from .discernment_tables import Result, defined, labels, results, tables, words_
 NAME = "discernment"
 """The beginning of the names of all files."""
 
+_WHAT_D_IS = "d measures how consistently scores fall; the mean drop shows how far. d = 1 means p = 0.05."
 _FAULTS = {"never": "not noticed by", "rewarded": "rewarded by", "penalised": "penalised by"}
 
 
@@ -35,22 +35,22 @@ def finding_of(tests: Sequence[Discernment]) -> Finding:
     task_results = results(tests)
     names = labels(tests)
     named = few_names(names, 4, 40)
-    answer, *others = sentences(task_results)
+    first, details = _sentences(task_results)
     return Finding(
         NAME,
-        answer,
-        _paragraph(tests, names, task_results),
+        first[0],
+        "\n".join([*details, *_paragraphs(tests, names, task_results)]),
         (verdict_table(task_results), *tables(tests, task_results)),
         tuple(pictures(task_results)),
         tuple(_notes(tests, names)),
         question=f"How well {'does' if len(names) == 1 else 'do'} {named} notice damage?",
-        sentences=(answer, *others),
+        sentences=tuple(first),
         examples=tuple(_examples(tests, names, task_results)),
         title=f"discernment of {named} on {counted(len(tests[0].scored.collection), 'text')}",
     )
 
 
-def _paragraph(tests: Sequence[Discernment], names: Sequence[str], results: Sequence[Result]) -> str:
+def _paragraphs(tests: Sequence[Discernment], names: Sequence[str], results: Sequence[Result]) -> list[str]:
     """Explains the figures, and says what each test scored."""
     ceilings = [row["ceiling_d"] for result in results for row in result.rows("cells") if row["ceiling_d"]]
     most = f" With these items, it can hardly exceed {max(ceilings):.1f}." if ceilings else ""
@@ -66,7 +66,7 @@ def _paragraph(tests: Sequence[Discernment], names: Sequence[str], results: Sequ
             f"{name}: {scored.n_texts:,} damaged texts of {len(scored.collection):,} items, {n_impossible:,} "
             f"impossible ones, {scored.n_missing:,} scores missing."
         )
-    return " ".join(parts)
+    return parts
 
 
 def _notes(tests: Sequence[Discernment], names: Sequence[str]) -> list[str]:
@@ -125,30 +125,19 @@ def _scores(test: Discernment, perturbation: str, item: str) -> str:
     return ", ".join(f"{name} {both}" for name, both in zip(names, ends, strict=True))
 
 
-def sentences(results: Sequence[Result]) -> list[str]:
-    """What a result notices, then what it does not; of several results, the best of each task and the faults first."""
+def _sentences(results: Sequence[Result]) -> tuple[list[str], list[str]]:
+    """What a result notices and what it does not; of compared results, first the best of each task and what d is."""
     _, by_kind = verdicts(results)
     if len(results) == 1:
-        return _described(results[0], by_kind)
+        return _described(results[0], by_kind), []
     described = [_described(own, {kind: [by_kind[kind][at]] for kind in by_kind}) for at, own in enumerate(results)]
     tasks = dict.fromkeys(result.task for result in results if result.common)
     is_of_several = len({result.task for result in results}) > 1
     best = [*filter(None, (_best([own for own in results if own.task == task], is_of_several) for task in tasks))]
-    neither = ["The evaluators have no discernment score in common."] if tasks and not best else []
-    return [*best, *_blind_spots(results, by_kind), *neither, *map(" ".join, described)]
-
-
-def _blind_spots(results: Sequence[Result], by_kind: Mapping[str, Sequence[Threshold]]) -> list[str]:
-    """Which results miss, reward or penalise which kinds, in a sentence."""
-    kinds_of: defaultdict[str, list[str]] = defaultdict(list)
-    verbs = {"never": ("misses", "miss"), "rewarded": ("rewards", "reward"), "penalised": ("penalises", "penalise")}
-    for fault, kind in product(verbs, by_kind):
-        if names := [at.title for at, cell in zip(results, by_kind[kind], strict=True) if cell.text == fault]:
-            who = {1: names[0], len(results): "both" if len(results) == 2 else f"all {len(results)}"}.get(len(names))
-            kinds_of[f"{who or few_names(names, 3, 200)} {verbs[fault][len(names) > 1]}"].append(words_of(kind))
-    spots = "; ".join(f"{who} {few_names(kinds, 2, 200)}" for who, kinds in islice(kinds_of.items(), 3))
-    first, _, others = spots.partition(" ")
-    return [f"{first.capitalize() if first in ('both', 'all') else first} {others}."] if spots else []
+    details = [*map(" ".join, described)]
+    if not tasks:
+        return details, []
+    return [*best, _WHAT_D_IS] if best else ["The evaluators have no discernment score in common."], details
 
 
 def _described(result: Result, by_kind: Mapping[str, Sequence[Threshold]]) -> list[str]:

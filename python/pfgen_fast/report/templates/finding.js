@@ -57,9 +57,13 @@ const KINDS = {
     return [table];
   },
   Ranges({ names, values, low, high, x_label, runs, n_all }) {
+    const all = [...values, ...low ?? [], ...high ?? []].filter(Number.isFinite);
+    const decimals = all.map((value) => (shortText(value).split(".")[1] ?? "").length);
+    // All have the same number of decimals: three digits of the largest, unless fewer show all values.
+    const digits = Math.min(Math.max(...decimals), Math.max(0, 2 - Math.floor(Math.log10(Math.max(...all.map(Math.abs))))));
     const rows = names.map((name, place) => {
-      const ends = low && low[place] !== null && low[place] < high[place] ? ` (${shortText(low[place])} to ${shortText(high[place])})` : "";
-      return { name, value: values[place], low: low?.[place], high: high?.[place], run: runs[place], text: `${shortText(values[place])}${ends}` };
+      const ends = low && low[place] !== null && low[place] < high[place] ? ` (${figure(low[place], digits)} to ${figure(high[place], digits)})` : "";
+      return { name, value: values[place], low: low?.[place], high: high?.[place], run: runs[place], text: `${figure(values[place], digits)}${ends}` };
     });
     const part = n_all > names.length ? `${x_label}: the first ${counted(names.length)} of ${counted(n_all)}` : x_label;
     return [make("figure", {}, make("figcaption", {}, part), dots(rows, { label: x_label }))];
@@ -127,7 +131,7 @@ addEventListener("hashchange", reveal);
 
 // Pictures are printed; tables only if they are open.
 addEventListener("beforeprint", () => {
-  for (const fold of document.querySelectorAll(".fold:has([data-picture], .cell-map)")) fold.open = true;
+  for (const fold of document.querySelectorAll(".fold:has([data-picture], .cell-map), #in-words")) fold.open = true;
   drawStale(true);
 });
 
