@@ -104,11 +104,10 @@ def test_names_are_beside_the_outer_points_and_rows_say_their_ranges(open_findin
     names = page.locator(".plot").first.locator(".name").all_text_contents()
     assert set(names) == {"a model", "日本語", "c (x)"}
     assert page.get_by_text("The lowest and the highest point of each axis").count() == 1
-    points = (
-        "[['low', 0], ['inner', 50], ['middle', 60], ['high', 100]].map(([name, left]) => ({ name, left, top: left }))"
-    )
-    parts = f"nameParts({points}, {{ left: 0, right: 300, top: 0, bottom: 120 }})"
-    assert page.evaluate(f"{parts}.map((part) => part.textContent)") == ["low", "high"]
+    at = "[['low', 0], ['p', 50], ['q', 53], ['r', 56], ['high', 99]].map(([name, x]) => ({ name, left: x, top: x }))"
+    parts = f"nameParts({at}, {{ left: 0, right: 300, top: 0, bottom: 120 }}, all)"
+    names = page.evaluate(f"[false, true].map((all) => {parts}.map((part) => part.textContent))")
+    assert names == [["low", "high"], ["low", "high", "p", "r"]]  # the name of q would be as near to p or r
     row = page.locator("g[role=img][data-run]").first
     assert row.get_attribute("aria-label") == f"{RUNS[0]}: 0.1 (0.0 to 0.2)"
 

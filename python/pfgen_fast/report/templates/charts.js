@@ -71,7 +71,7 @@ function drawChart(element, { label, x, y, series, hasDiagonal, brush, onBrush }
   const ring = svg("circle", { class: "ring", r: 9, visibility: "hidden" });
   const drawing = svg("svg", { class: "chart", role: "img", "aria-label": label, width, height, viewBox: `0 0 ${width} ${height}` }, ...axisLines(across, up, edges),
     ...(hasDiagonal ? [svg("path", { class: "zero", d: `M${edges.left} ${edges.bottom}L${edges.right} ${edges.top}` })] : []),
-    ...placed.flatMap((one) => seriesParts(one, up, across)), ...nameParts(placed.filter(({ hasNames }) => hasNames).flatMap((one) => one.points), edges, placed[0]?.hasNames === "all"), ring);
+    ...placed.flatMap((one) => seriesParts(one, up, across)), ...nameParts(placed.filter(({ hasNames }) => hasNames).flatMap((one) => one.points), { ...edges, right: width - 6 }, placed[0]?.hasNames === "all"), ring);
   element.replaceChildren(drawing, ...(inReach.length ? [keyboardPoint(inReach, 0)] : []));
   followPointer(drawing, inReach, ring);
   if (onBrush) followBrush(drawing, inReach, { across, up, brush, onBrush });
@@ -117,20 +117,20 @@ function seriesParts({ points, color, dash, symbol, size, hasBand, boxes }, up, 
   return parts;
 }
 
-/** The names of the lowest and the highest point of both axes, or of all, where a name covers neither a point nor another name. */
+/** The names of the lowest and the highest point of both axes, or of all, where a name covers neither a point nor another name and no other point is nearer to it. */
 function nameParts(points, { left, right, top, bottom }, isOfAll) {
   const ends = ["left", "top"].flatMap((side) => { const inOrder = points.toSorted((a, b) => a[side] - b[side]); return [inOrder[0], inOrder.at(-1)]; });
   const taken = points.map((point) => [point.left - 4, point.left + 4, point.top]);
   return [...new Set([...ends, ...isOfAll ? points : []])].filter((point) => point?.name).flatMap((point) => {
-    const width = 6.5 * lettersOf(point.name);
+    const width = 7.5 * lettersOf(point.name);
     const middle = Math.max(left, Math.min(point.left - width / 2, right - width));
-    const begins = [["middle", middle, width / 2], ["start", point.left + 8, 0], ["end", point.left - 8 - width, width]];
-    const places = [0, -14, 14, -28, 28].flatMap((lift) => begins.map((begin) => [...begin, point.top + lift]));
-    const place = places.find(([, x, , y]) => x >= left && x + width <= right && y > top - 8 && y < bottom && taken.every(([from, to, other]) => to < x || from > x + width || Math.abs(y - other) > 12));
-    if (!place) return [];
-    const [anchor, x, shift, y] = place;
-    taken.push([x, x + width, y]);
-    return [svg("text", { class: "value name", x: x + shift, y: y + 4, "text-anchor": anchor }, point.name)];
+    const around = (gap, y) => [["middle", middle, width / 2, y], ["start", point.left + gap, 0, y], ["end", point.left - gap - width, width, y]];
+    const distance = ([, x, , y], other) => Math.hypot(Math.max(x - other.left, other.left - x - width, 0), Math.max(Math.abs(y - other.top) - 6, 0));
+    const isFree = ([, x, , y]) => x >= left && x + width <= right && y > top - 8 && y < bottom && taken.every(([from, to, other]) => to < x || from > x + width || Math.abs(y - other) > 12);
+    return [0, -14, 14].flatMap((lift) => around(lift ? 0 : 8, point.top + lift)).filter((at) => isFree(at) && points.every((other) => other.name === point.name || distance(at, other) > distance(at, point) + 3)).slice(0, 1).map(([anchor, x, shift, y]) => {
+      taken.push([x, x + width, y]);
+      return svg("text", { class: "value name", x: x + shift, y: y + 4, "text-anchor": anchor }, point.name);
+    });
   });
 }
 

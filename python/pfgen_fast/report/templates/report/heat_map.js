@@ -14,7 +14,7 @@ const BLANK = "\u00a0";  // which texts of SVG keep
 const N_LEVELS = 9;
 /** For each level, one whose text has the same colour, so that these texts are together. */
 const TEXTS_ALIKE = { level: [0, 0, 0, 0, 0, 5, 6, 6, 6], diverging: [0, 1, 4, 4, 4, 4, 4, 1, 0] };
-/** The ends of the colours, so that a search does not change the meaning of a colour: 0 or less, and the best question score of all runs. */
+/** The best question score of all runs, and the lowest one or 0. A search does not change them, so that a colour keeps its meaning. */
 const BEST = overview.runs.reduce((best, run) => run.questions.reduce((so, score) => Math.max(so, score ?? so), best), overview.has_answers ? 1 : 1e-9);
 const LOWEST = overview.runs.reduce((lowest, run) => run.questions.reduce((so, score) => Math.min(so, score ?? so), lowest), 0);
 const widestDistance = once(() => overview.runs.reduce((widest, run) => run.questions.reduce((so, score, question) =>
@@ -28,6 +28,13 @@ function isByMedian() {
 /** The level of a share of a scale. */
 function levelOf(share) {
   return Math.min(N_LEVELS - 1, Math.floor(Math.max(0, share) * N_LEVELS));
+}
+
+/** The colours from the lowest to the highest value; if some are negative, 0 is in the middle. */
+function coloursOf(low, high) {
+  const ends = low < 0 ? [Math.min(low, -high), Math.max(high, 0)] : [low, high];
+  const share = low < 0 ? (value) => 0.5 + value / Math.abs(ends[value > 0 ? 1 : 0]) / 2 : (value) => (value - low) / (high - low || 1);
+  return { scale: low < 0 ? "diverging" : "level", ends: ends.map((end) => figure(end, end ? CELL_DIGITS[0] : 0)), levelOf: (value) => levelOf(share(value)) };
 }
 
 /** The first text of a value in some digits that is shorter than `nLetters`; "" if none is. */
@@ -96,21 +103,13 @@ function runAxis(shown) {
     lines: (number) => [shortened(runs[number].name, 80), `Score ${figure(runs[number].score, 4)}`] };
 }
 
-/** Whether the text of a question comes before its ID, which is longer than a number. */
-function isLongId({ id, text }) {
-  return text !== "" && id.length > 6;
-}
-
-function namedQuestion({ id, text }) {
-  return isLongId({ id, text }) ? `${text} · ${id}` : `${id} ${text}`;
-}
-
+const scoreColours = coloursOf(LOWEST, BEST);
 const questionMap = {
   label: `Scores of ${WORDS.questions} by ${WORDS.run}`,
-  scale: () => isByMedian() ? "diverging" : "level",
-  ends: () => isByMedian() ? [-1, 1].map((side) => signed(SIGN * side * widestDistance(), CELL_DIGITS[0])) : [figure(LOWEST, LOWEST ? CELL_DIGITS[0] : 0), figure(BEST, CELL_DIGITS[0])],
+  scale: () => isByMedian() ? "diverging" : scoreColours.scale,
+  ends: () => isByMedian() ? [-1, 1].map((side) => signed(SIGN * side * widestDistance(), CELL_DIGITS[0])) : scoreColours.ends,
   axes: (shown) => [{
-    part: "question", numbers: questionsInOrder(), name: (number) => namedQuestion(overview.questions[number]), short: (number) => overview.questions[number].id,
+    part: "question", numbers: questionsInOrder(), name: (number) => `${overview.questions[number].id} ${overview.questions[number].text}`, short: (number) => overview.questions[number].id,
     lines: (number) => [overview.questions[number].id, shortened(overview.questions[number].text, 200)], opens: (question) => ({ question }),
   }, runAxis(shown)],
   /** The level of a cell, where blue means better, and its text. */
@@ -119,7 +118,7 @@ const questionMap = {
     if (score === null) return [null, ""];
     const difference = score - medians()[question];
     return isByMedian() ? [levelOf(0.5 + SIGN * difference / widestDistance() / 2), cellFigure(difference, nLetters, signed)]
-      : [levelOf((score - LOWEST) / (BEST - LOWEST)), cellFigure(score, nLetters)];
+      : [scoreColours.levelOf(score), cellFigure(score, nLetters)];
   },
   /** The lines that describe a cell. */
   lines({ run, question }) {
@@ -239,7 +238,7 @@ function letterWidth(element) {
 
 function showLegend(place, { scale, ends }) {
   const [from, to] = ends();
-  place.replaceChildren(from, " ", ...Array.from({ length: N_LEVELS }, (_, level) => make("i", { className: `on-${scale()}-${level}` })), " ", to);
+  place.replaceChildren(from, " ", ...Array.from({ length: N_LEVELS }, (_, level) => make("i", { className: `on-${scale()}-${level}` }, scale() === "diverging" && level === 4 ? "0" : "")), " ", to);
 }
 
 // ---- Files and paper
@@ -278,7 +277,7 @@ function titledMap({ map }) {
   return svg("svg", { class: "heat-cells", "font-size": 12, width, height, viewBox: `0 0 ${width} ${height}` },
     svg("text", { x: 4, y: 17, "font-size": 15, "font-weight": 600 }, [map.spec.label, chosen("order")].filter(Boolean).join(", ")),
     ...Array.from({ length: N_LEVELS }, (_, level) => svg("path", { class: `on-${map.spec.scale()}-${level}`, d: `M${4 + 17 * level} 27h16v14h-16z` })),
-    svg("text", { x: 12 + 17 * N_LEVELS, y: 38 }, `${chosen("colours") ?? "score"}: ${from} to ${to}`), rows);
+    svg("text", { x: 12 + 17 * N_LEVELS, y: 38 }, `${chosen("colours") ?? "score"}: ${from}${map.spec.scale() === "diverging" ? " through 0" : ""} to ${to}`), rows);
 }
 
 // ---- The pointer and the keyboard

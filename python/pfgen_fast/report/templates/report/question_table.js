@@ -21,7 +21,7 @@ function questionTable({ label, order, first, questions, columns, content, picks
     });
     return withColumn(make("th", { scope: "col" }, button), column);
   });
-  const table = make("table", { className: "of-questions" }, make("caption", { className: "unseen" }, label), make("thead", {}, make("tr", {}, ...heads)));
+  const table = make("table", { className: `of-questions ${columns.some(({ isWords }) => isWords) ? "" : "of-names"}` }, make("caption", { className: "unseen" }, label), make("thead", {}, make("tr", {}, ...heads)));
   const count = make("span", { role: "status" });
   table.tools = [...questionFilters(), count];
   const bodies = new Map(questions.map((question) => [question, questionBody(question, all, content, picks)]));
@@ -109,8 +109,7 @@ function withColumn(cell, { isText, isWords, isExtra, key }) {
 
 function questionBody(question, columns, content, picks) {
   const { id, text } = overview.questions[question];
-  const parts = [make("b", {}, id), " ", make("bdi", {}, text)];
-  const name = isLongId({ id, text }) ? parts.toReversed() : parts;
+  const name = [make("b", {}, id), " ", make("bdi", {}, text)];
   const address = addressOf({ run: null, compare: null, question, sample: null });
   const box = make("input", { type: "checkbox" });
   box.addEventListener("change", () => picks.toggle(question));

@@ -51,9 +51,11 @@ function questionColumns(of, runs, more) {
   ];
 }
 
+/** A value as a bar from 0, to the left if it is negative. */
 function levelBar(value) {
   const bar = make("span", { className: "level", ariaHidden: "true" }, make("span", {}));
-  bar.firstChild.style.width = `${100 * Math.min(1, Math.max(0, ((value ?? LOWEST) - LOWEST) / (BEST - LOWEST)))}%`;
+  const [zero, end] = [0, value ?? 0].map((at) => 100 * Math.min(1, Math.max(0, (at - LOWEST) / (BEST - LOWEST))));
+  Object.assign(bar.firstChild.style, { marginLeft: `${Math.min(zero, end)}%`, width: `${Math.abs(end - zero)}%`, ...(value < 0 ? { background: "var(--worse)" } : {}) });
   return bar;
 }
 

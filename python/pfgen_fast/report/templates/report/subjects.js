@@ -29,18 +29,19 @@ function subjectText(run, place, average) {
   return `${figure(interval.mean, digits)} ${spreadText(interval, digits)}`;
 }
 
-/** The heat map of subjects and runs. Its colours go from the lowest mean of all runs to the highest; small subjects have none. */
+/** The heat map of subjects and runs. Its colours go from the lowest mean of all runs to the highest, with 0 in the middle if some are negative; small subjects have none. */
 function subjectMap(average) {
   const means = overview.runs.map((_, run) => subjects.map(([, questions]) => mean(questions.map((question) => average[question][run]))));
   const [low, high] = means.flat().filter(isNumber).reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, -Infinity]);
+  const colours = coloursOf(low, high);
   const chosen = (place) => new Map([...state.filters, ...(subjects[place][0] === OTHER ? [] : [["subject", subjects[place][0]]])]);
   return {
-    label: document.getElementById("subjects-title").textContent, scale: () => "level", ends: () => [low, high].map((end) => figure(end, CELL_DIGITS[0])),
+    label: document.getElementById("subjects-title").textContent, scale: () => colours.scale, ends: () => colours.ends,
     axes: (shown) => [{ part: "subject", numbers: subjects.map((_, place) => place), name: subjectName, short: subjectName, lines: (place) => [subjectName(place)],
       opens: (place) => ({ tab: "questions", filters: chosen(place) }) }, runAxis(shown)],
     look({ run, subject }, nLetters) {
       const value = means[run][subject];
-      return value === null ? [null, ""] : [isSmall(subjects[subject][1]) ? null : levelOf((value - low) / (high - low || 1)), cellFigure(value, nLetters)];
+      return value === null ? [null, ""] : [isSmall(subjects[subject][1]) ? null : colours.levelOf(value), cellFigure(value, nLetters)];
     },
     lines: ({ run, subject }) => [shortened(overview.runs[run].name, 80), subjectName(subject), subjectText(run, subject, average)],
     opens: ({ run, subject }) => ({ ...NOTHING_OPEN, run, filters: chosen(subject) }),
