@@ -158,7 +158,7 @@ function overText({ n, nUnits, hasClusters }) {
 }
 
 /** A decision in the words of the terminal, `isShort` without those of its interval; a headline says who is ahead even without a significant difference. A sentence about the better is about the larger minus the smaller; if it is fixed, about first minus second. */
-function verdictText(decision, first, second, { isHeadline = false, isFixed = false, isShort = false }) {
+function verdictText(decision, first, second, { isHeadline = false, isFixed = false, isShort = false } = {}) {
   const { mean: center, isBinary, differs, nInFamily, ends } = decision;
   const over = overText(decision);
   const isTurned = !isFixed && center < 0 && (differs || (differs === false && isHeadline));
