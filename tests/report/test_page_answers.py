@@ -184,7 +184,7 @@ def test_a_pair_differs_by_what_statistics_say(open_tab, path, runs):
     row = tab.page.locator(".figures tbody tr").first.inner_text().split("\t")
     shown = f"{difference.mean:+.4f}", f"{difference.low:+.4f} to {difference.high:+.4f}"
     assert (row[0], *row[3:]) == ("Score", *shown)
-    bars = tab.page.locator(".of-questions tbody td:nth-child(3)").all_inner_texts()
+    bars = tab.page.locator(".of-questions tbody td:nth-child(4)").all_inner_texts()
     expected = sorted((x - y for x, y in zip(a, b, strict=True)), key=abs, reverse=True)
     assert [float(text) for text in bars] == pytest.approx(expected, abs=6e-4)
     differs = decided([difference])[0].differs
