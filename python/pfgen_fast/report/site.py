@@ -310,8 +310,8 @@ def _contents(pages: Sequence[tuple[str, str, str]]) -> str:
         if items := re.search(r"([\d,]+) of ([\d,]+) items? are decided", headline):
             waiting += int(items[2].replace(",", "")) - int(items[1].replace(",", ""))
     n_suites = len({title.partition(", ")[2] for section, _, title in pages if section == "Runs"})
-    of = f" of {n_suites} suites" if n_suites > 1 else ""
-    names = ", ".join(counted(n, noun) + of * (noun == "run") for noun, n in counts.items())
+    of_suites = f" of {n_suites} suites" if n_suites > 1 else ""
+    names = ", ".join(counted(n, noun) + of_suites * (noun == "run") for noun, n in counts.items())
     return f"{names}; {counted(waiting, 'item')} wait{'s' * (waiting == 1)} for annotators" if waiting else names
 
 

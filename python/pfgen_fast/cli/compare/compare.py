@@ -163,10 +163,10 @@ class Compare:
         several = comparison.n_pairs > 1
         text = print_table(comparison.shown, faint=[not row.differs for row in rows] if several else ())
         metric = "score" if rows[0].metric == "average" else rows[0].metric
-        of = f" in {metric}" if several else ""
+        in_metric = f" in {metric}" if several else ""
         marks = "; *: another metric that differs" if several and "*" in text else ""
         over = "items" if scorer is None else "questions"
-        print_line((f"95 % interval: of {comparison.pair}{of}, over {over}; {comparison.method}{marks}", "dim"))
+        print_line((f"95 % interval: of {comparison.pair}{in_metric}, over {over}; {comparison.method}{marks}", "dim"))
         for sentence in comparison.power_sentences:
             print_line(f"power: {sentence}")
         if self.by_subject:
