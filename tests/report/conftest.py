@@ -16,6 +16,7 @@ class Tab:
     def __init__(self, browser: Any, path: Path, fragment: str = "", **options: Any) -> None:
         context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
         context.set_default_timeout(10_000)
+        # Tests wait by `wait_until`: `wait_for_function` asks again by `eval`, which the policy of pages forbids.
         self.page = context.new_page()
         self.problems: list[str] = []
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))

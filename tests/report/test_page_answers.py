@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from makers.reported import made_result, reported_run
+from makers.reward_server import wait_until
 from pfgen_fast import Suite
 from pfgen_fast.base.untrusted_text import harmless_with_tints
 from pfgen_fast.report import ReportRun, write_report
@@ -144,7 +145,7 @@ def test_the_head_of_a_view_hides_nothing_that_is_asked_for(open_tab, path, widt
     size = {"width": width, "height": 800}
     page = open_tab(path, "#run=org/run-1&question=Q03", viewport=size, reduced_motion="reduce").page
     page.wait_for_selector(".opened .answer")
-    page.wait_for_function("dialog.scrollTop > 0")
+    wait_until(lambda: page.evaluate("dialog.scrollTop > 0"))
     page.evaluate("document.querySelector('.opened').parentElement.scrollIntoView({ behavior: 'instant' })")
     edge = page.locator("#details .details-head").bounding_box()
     opened = page.locator('.of-questions [aria-expanded="true"]')
@@ -158,7 +159,7 @@ def test_many_answers_come_as_the_reader_goes_on(open_tab, made_page, mini):
     counts = [page.locator(".ranked .answer").count()]
     while page.locator(".ranked > .more").count():
         page.locator(".ranked > .more").scroll_into_view_if_needed()
-        page.wait_for_function("(n) => document.querySelectorAll('.ranked .answer').length > n", arg=counts[-1])
+        wait_until(lambda: page.evaluate("(n) => document.querySelectorAll('.ranked .answer').length > n", counts[-1]))
         counts.append(page.locator(".ranked .answer").count())
     assert counts[0] < counts[-1] == 100
 

@@ -3,6 +3,7 @@ import re
 import pytest
 from makers.pages import allowing
 from makers.reported import FORMULA, HOSTILE, unlike_runs
+from makers.reward_server import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -307,7 +308,7 @@ def test_questions_are_ordered_by_difficulty_and_colours_may_be_relative(open_ta
     assert hardest_first == sorted(hardest_first, key=page.evaluate(means).__getitem__)
     for name in ("discrimination", "similarity"):
         page.locator('[data-filter="order"]').select_option(name)
-        page.wait_for_function("(name) => orderedQuestions.asked.trim() === name", arg=name)
+        wait_until(lambda name=name: page.evaluate("orderedQuestions.asked.trim()") == name)
         assert sorted(order()) == sorted(hardest_first)
     page.locator('[data-filter="order"]').select_option("number")
     page.locator(".heat-beside a:nth-child(2)", has_text="Q02").wait_for()
@@ -388,8 +389,7 @@ def test_the_leaderboard_is_printed_whole_and_an_open_run_once_with_its_tints(op
     assert page.locator("nav, .save, #search, .tick").locator("visible=true").count() == 0
     tab = open_tab(path, "#run=org/model-3/x")
     page = tab.page
-    page.wait_for_selector("#details-body .of-questions")
-    page.wait_for_function("paper.nodes.length > 0")
+    wait_until(lambda: page.evaluate("paper.nodes.length > 0"))
     assert tab.n_printed() <= 2
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("#details-body .answer").count() == 3  # its worst ones

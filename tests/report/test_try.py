@@ -9,6 +9,7 @@ import re
 import pytest
 from makers.documented import DOCS, ROOT, tool
 from makers.reported import reported_run
+from makers.reward_server import wait_until
 from pfgen_fast import PfgenError, Scorer, Suite
 from pfgen_fast.report import trying, write_report
 from pfgen_fast.report.answers import packed
@@ -119,9 +120,8 @@ def test_earlier_answers_come_back_and_a_link_holds_question_and_answer(opened):
     page = opened()
     page.select_option("select", "Q07")
     page.fill("textarea", "Ice floats on water.")
-    page.wait_for_function("document.querySelector('[role=status]').textContent.startsWith('Score 0.')")  # when settled
+    page.locator("[role=status]", has_text=re.compile(r"^Score 0\.")).wait_for()  # when settled
     page.fill("textarea", "Ice is less dense & floats on water.")
-    page.wait_for_selector(".history li:nth-child(2)")
     assert "after adding lower density" in page.text_content(".history li:nth-child(2)")
     page.press("textarea", "Alt+ArrowUp")
     assert page.input_value("textarea") == "Ice floats on water."
@@ -176,7 +176,7 @@ def test_a_compiled_suite_of_the_visitor_replaces_mini(opened, site, tmp_path):
     (site / "try" / "published.js").write_text(f'register(["{packed(runs)}"]);', encoding="utf-8")
     page = opened(fragment="#question=Q07&answer=Ice")
     drop(page, "own.pfgen", Scorer(own).to_bytes())
-    page.wait_for_function("document.querySelector('select').length === 2")
+    wait_until(lambda: page.evaluate("document.querySelector('select').length === 2"))
     assert page.eval_on_selector("#try > [role=alert]", "problem => problem.hidden")
     assert not page.is_visible("text=Copy link")
     page.select_option("select", "Q02")
@@ -218,9 +218,7 @@ def test_bad_files_and_texts_get_a_sentence_and_the_page_goes_on(opened, mini):
     scorer = Scorer(mini)
     for name, (content, message) in BAD.items():
         drop(page, name, content)
-        page.wait_for_function(
-            "(message) => document.querySelector('#try > [role=alert]').textContent.startsWith(message)", arg=message
-        )
+        page.locator("#try > [role=alert]", has_text=re.compile(f"^{re.escape(message)}")).wait_for()
     for text in ("a\ud800b Ice floats", "Ice floats. " * 100_000):
         assert shown_score(page, text) == f"{scorer.score_one('Q07', text)['average']:.4f}"
     assert shown_score(page, ANSWER) == f"{scorer.score_one('Q07', ANSWER)['average']:.4f}"

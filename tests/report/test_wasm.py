@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from makers.reward_server import wait_until
 
 ROOT = Path(__file__).parents[2]
 PACKAGED = ROOT / "python" / "pfgen_fast" / "data" / "wasm"
@@ -64,7 +65,7 @@ def test_scores_equal_pythons_and_a_keystroke_takes_less_than_5_ms(
     page = open_tab(folder / "disk.html").page
     if is_served:
         page.goto(address)
-        page.wait_for_function("globalThis.pfgen")
+        wait_until(lambda: page.evaluate("'pfgen' in globalThis"))
     for path in sorted(folder.glob("mini-*.json")):
         index = base64.b64encode(path.with_suffix(".pfgen").read_bytes()).decode()
         differing, milliseconds = page.evaluate(CHECK, [index, path.read_text(encoding="utf-8")])
