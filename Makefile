@@ -92,7 +92,7 @@ docs: $(VENV)/with-docs ## build the documentation site into build/site; a broke
 
 wasm: $(IN_PACKAGE)/pfgen.wasm ## compile the core to WebAssembly, for js/, the site and reports
 
-wasm-test: js/pfgen.wasm build/wasm/simd_test.wasm ## test the JavaScript package in Node, against scores that Python records
+wasm-test: $(VENV)/installed js/pfgen.wasm build/wasm/simd_test.wasm ## test the JavaScript package in Node, against scores that Python records
 	@command -v node >/dev/null || { echo "no node: install Node 18 or newer"; exit 1; }
 	$(BIN)/python tools/wasm_records.py build/wasm/records
 	node --test js/test/*.test.js
@@ -194,7 +194,8 @@ $(VENV)/with-browser: $(VENV)/with-tools
 	@$(INSTALL) --group browser
 	@touch $@
 
-$(VENV)/with-wasm: $(VENV)/installed
+# Not after installing: a module that is there is installed with the package.
+$(VENV)/with-wasm: $(VENV)/made
 	@$(INSTALL) --group wasm
 	@touch $@
 
