@@ -9,7 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from makers.own_checklists import N_OF_CATEGORY, judged_models, own_suite, own_suite_in, suite_of_36, write_judged
 from makers.people import marked, row_of, write_rows
 from makers.published import needs_hellobench, vectors
@@ -18,7 +21,7 @@ from pfgen_fast.lab.checklists.calibration import calibrate
 from pfgen_fast.lab.checklists.checklist_runs import open_runs
 from pfgen_fast.lab.checklists.checklist_scoring import ChecklistScores, score_judged_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite
-from pfgen_fast.lab.checklists.fitting import fit_suite, fit_weights
+from pfgen_fast.lab.checklists.fitting import bounded_fit, fit_suite, fit_weights
 from pfgen_fast.lab.checklists.marks import Mark, People, read_marks
 from pfgen_fast.lab.checklists.tasks import sha256_of
 from pfgen_fast.lab.statistics.prediction_powered import MarkedStratum, mean_of_strata
@@ -100,6 +103,35 @@ def test_bad_marks_are_named(verdicts: Any, marks: Any, message: str) -> None:
 def test_an_invalid_bound_and_weights_of_zero_are_refused(bound: float, message: str) -> None:
     with pytest.raises(ChecklistError, match=message):
         fit_weights([[1]], [0], bound=bound)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([5, 15]), st.integers(1, 7), st.sampled_from([0.0, 0.5, 2.0]))
+def test_no_coefficient_can_be_improved(seed: int, n_rows: int, n_columns: int, bound: float) -> None:
+    """The conditions of Karush, Kuhn and Tucker, also where the data leave the coefficients open."""
+    rng = np.random.default_rng(seed)
+    x = rng.choice([0.0, 0.25, 0.5, 0.75, 1.0], size=(n_rows, n_columns), p=[0.05, 0.1, 0.15, 0.3, 0.4])
+    y = np.rint(x @ rng.uniform(-1, 3, n_columns) + rng.normal(0, 0.7, n_rows))
+    fit = bounded_fit(x, y, bound)
+    gradient = x.T @ (x @ np.array(fit.raw) - y)
+    for slope, weight, at_bound in zip(gradient, fit.raw, fit.at_bound, strict=True):
+        assert weight == bound if at_bound else weight > bound
+        assert slope > -1e-6 if at_bound else abs(slope) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "marks", "rank", "raw"),
+    [
+        ([[1, 0, 0], [0, 1, 1]], [6, 1.2], 2, (6, 0.6, 0.6)),  # the nearest to equal ones would be below the bound
+        ([[1, 0, 0], [0, 1, 0.5]], [6, 0.75], 2, (6, 0.5, 0.5)),
+        ([[1, 0], [0.5, 0]], [6, 3], 1, (6, 6)),
+        ([[0, 0], [0, 0]], [3, 5], 0, (0.5, 0.5)),
+    ],
+)
+def test_what_is_left_open_keeps_the_bound_or_gets_the_mean_of_the_others(
+    verdicts: Any, marks: Any, rank: int, raw: tuple[float, ...]
+) -> None:
+    fit = fit_weights(verdicts, marks)
+    assert (fit.rank, fit.raw) == (rank, pytest.approx(raw))
 
 
 SUITE = own_suite()

@@ -1,8 +1,7 @@
-"""Correlations, bounded regressions, and the agreement of raters, by hand, by definitions and by SciPy."""
+"""Correlations, and the agreement of raters, by hand, by definitions and by SciPy."""
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +24,6 @@ from pfgen_fast.lab.statistics.correlation import (
     spearman,
 )
 from pfgen_fast.lab.statistics.intervals_of_draws import bootstrap_counts, clustered_rate, interval_of_draws
-from pfgen_fast.lab.statistics.least_squares import bounded_fit
 from pfgen_fast.lab.statistics.raters import (
     alpha,
     correlated,
@@ -126,47 +124,6 @@ def test_p_values_are_students_and_two_values_have_a_kendall_correlation():
     assert p_value(0.6319, 10) == pytest.approx(0.05, abs=1e-4)  # of the tables for eight degrees of freedom
     assert [p_value(1.0, 4), p_value(0.0, 9), p_value(0.3, 2)] == [1 / 12, 1, None]
     assert kendall([1, 2], [3, 4]) == -kendall([1, 2], [4, 3]) == 1
-
-
-LEVELS = [0.0, 0.25, 0.5, 0.75, 1.0]
-
-
-def random_rows(n_rows: int, n_columns: int, seed: int) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    x = rng.choice(LEVELS, size=(n_rows, n_columns), p=[0.05, 0.1, 0.15, 0.3, 0.4])
-    return x, np.rint(x @ rng.uniform(-1, 3, n_columns) + rng.normal(0, 0.7, n_rows))
-
-
-@given(st.integers(0, 10**6), st.sampled_from([5, 15]), st.integers(1, 7), st.sampled_from([0.0, 0.5, 2.0]))
-def test_no_coefficient_can_be_improved(seed: int, n_rows: int, n_columns: int, bound: float) -> None:
-    """The conditions of Karush, Kuhn and Tucker, also where the data leave the coefficients open."""
-    x, y = random_rows(n_rows, n_columns, seed)
-    fit = bounded_fit(x, y, bound=bound)
-    gradient = x.T @ (x @ np.array(fit.coefficients) - y)
-    for slope, weight, at_bound in zip(gradient, fit.coefficients, fit.at_bound, strict=True):
-        assert weight == bound if at_bound else weight > bound
-        assert slope > -1e-6 if at_bound else abs(slope) < 1e-6
-
-
-def test_what_is_left_open_keeps_the_bound_or_gets_the_mean_of_the_others() -> None:
-    """The nearest to equal ones would be below the bound: what is known pushes the first column up to 6."""
-    fit = bounded_fit([[1, 0, 0], [0, 1, 1]], [6, 1.2], bound=0.5)
-    assert fit.coefficients == pytest.approx((6, 0.6, 0.6))
-    fit = bounded_fit([[1, 0, 0], [0, 1, 0.5]], [6, 0.75], bound=0.5)
-    assert fit.coefficients == pytest.approx((6, 0.5, 0.5))
-    fit = bounded_fit([[1, 0], [0.5, 0]], [6, 3], bound=0.5)
-    assert (fit.rank, fit.coefficients) == (1, pytest.approx((6, 6)))
-    fit = bounded_fit([[0, 0], [0, 0]], [3, 5], bound=0.5)
-    assert (fit.rank, fit.coefficients, fit.percent) == (0, (0.5, 0.5), (50, 50))
-
-
-@pytest.mark.parametrize(
-    ("x", "y"),
-    [([], []), ([[]], [1]), ([[1]], [1, 2]), ([1, 2], [1, 2]), ([[np.nan]], [1]), ([[1]], [np.inf]), ([[1]], [2000])],
-)
-def test_what_is_no_regression_is_refused(x: Any, y: Any) -> None:
-    with pytest.raises(ExperimentError, match="regression"):
-        bounded_fit(x, y)
 
 
 # ---- Agreement of raters

@@ -116,10 +116,6 @@ class Estimate:
         """The three numbers for a row of a table."""
         return self.value, self.low, self.high
 
-    def times(self, factor: float) -> Estimate:
-        """The figure in another unit."""
-        return Estimate(*(None if cell is None else factor * cell for cell in self.cells))
-
     def between(self, n_digits: int) -> str:
         """The interval in parentheses, after a blank; empty without an interval."""
         return "" if self.low is None else f" ({self.low:.{n_digits}f} to {self.high:.{n_digits}f})"

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,13 @@ from ...base.untrusted_text import in_one_line, unknown_name
 from ..evaluators.asking_evaluator import AskingEvaluator
 from ..evaluators.evaluator import Item, Metric, Texts, column_of
 from ..judging.judge_asking import AskedTries, Connect, Spending
-from ..judging.judge_requests import RequestOptions, Server
+from ..judging.judge_requests import Server
 from ..judging.reply_store import ReplyStore
-from .checklist_requests import MAX_TOKENS, JudgeOptions, Rating, Wording
+from .checklist_requests import JudgeOptions, Rating, Wording
 from .checklist_runs import Answer
 from .checklist_suite import ChecklistSuite
 from .judged import score_of
-from .tasks import Checklist, ChecklistTask, Profile
+from .tasks import Checklist, ChecklistTask
 
 SCORE, PLAIN = "checklist", "plain"
 """The metrics with the weighted and with the plain mean of the verdicts."""
@@ -224,18 +225,11 @@ def open_checklists(
     *,
     model: str,
     category: str | None = None,
-    n_ratings: int = 1,
-    n_tries: int = 3,
-    temperature: float | None = None,
-    max_tokens: int = MAX_TOKENS,
-    profile: Profile = "plain",
-    seed: str = "",
-    request_options: RequestOptions | None = None,
-    structured: bool = False,
     server: Server | None = Server(),  # noqa: B008 - immutable
     spending: Spending | None = None,
     cache: Path = Path("checklist-replies.jsonl"),
     partial: bool = False,
+    **options: Any,
 ) -> ChecklistJudge:
     """Opens an evaluator by checklists; nothing is asked yet.
 
@@ -243,32 +237,20 @@ def open_checklists(
         suite: The suite, its directory, or the name of a packaged one.
         model: The judge's name on the server.
         category: The category of items that are not tasks of the suite; by default the suite's only category.
-        n_ratings: The number of ratings of each text.
-        n_tries: The maximum number of requests for a rating, while replies are unusable.
-        temperature: The judge's temperature; for the default see `JudgeOptions`.
-        max_tokens: The maximum number of tokens in a reply.
-        profile: How a text is shown to the judge.
-        seed: Any text; determines the sampling seeds.
-        request_options: How requests are written, such as the engine; stored replies are found by the same options.
-        structured: Whether the server is sent a JSON schema of the verdicts.
         server: The server that runs the judge; None uses stored replies only.
         spending: Prices and budget, to which the cost is added.
         cache: The file of stored replies.
         partial: Whether, without a server, texts may lack replies.
+        options: Other fields of `JudgeOptions`; stored replies are found by the same options.
 
     Example:
         >>> judge = open_checklists("essays-en", model="org/judge")
         >>> [metric.name for metric in judge.metrics][:4]
         ['checklist', 'plain', 'q0', 'q1']
     """
-    options = JudgeOptions(
-        *(model, profile, "checklist", n_tries, n_ratings, temperature, max_tokens, seed),
-        request_options=request_options or RequestOptions(),
-        structured=structured,
-    )
     return ChecklistJudge(
         suite if isinstance(suite, ChecklistSuite) else ChecklistSuite.load(suite),
-        options,
+        JudgeOptions(model, **options),
         ReplyStore(cache, must_exist=server is None),
         category,
         connect=None if server is None else server.engine,

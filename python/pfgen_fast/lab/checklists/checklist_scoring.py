@@ -21,6 +21,7 @@ import numpy as np
 from ...base.native import _core
 from ...base.untrusted_text import counted, few_names, in_one_line
 from ...runs.statistics.verdicts import rank_ranges
+from ..statistics.correlation import ranks as score_ranks
 from ..statistics.intervals_of_draws import Stratum, half_widths
 from .answer_texts import LengthFigures, length_figures
 from .checklist_runs import Run
@@ -153,13 +154,14 @@ def score_judged_runs(
     means = [average.rescaled for average in averages]
     order = sorted(range(len(judged)), key=lambda row: (means[row] is None, -(means[row] or 0.0), judged[row].run.key))
     ranked = [row for row in order if means[row] is not None]
+    places = dict(zip(ranked, score_ranks(np.array([means[row] for row in ranked])).tolist(), strict=True))
     ranks = dict(zip(ranked, rank_ranges(*(area.values[ranked] for area in areas)) if ranked else (), strict=True))
     models = tuple(
         ModelScores(
             judged[row].run.key,
             judged[row].run.name,
             rules.signature(judged[row]),
-            _place(means[row], means[:row] + means[row + 1 :]),
+            places.get(row),
             ranks.get(row),
             *parts[row],
             averages[row],
@@ -201,12 +203,11 @@ class _Rules:
 
     def _gaps(self, judged: Judged) -> list[_Gap]:
         is_repeated = any(trial != 1 for _, _, trial in judged.states)
-        gaps = []
-        for key, state in judged.states.items():
-            task, name = self.suite.by_key[key[:2]], f"{key[0]} (trial {key[2]})" if is_repeated else key[0]
-            if state != "judged":
-                gaps.append(_Gap(task, state, name))
-        return gaps
+        return [
+            _Gap(self.suite.by_key[id, length], state, f"{id} (trial {trial})" if is_repeated else id)
+            for (id, length, trial), state in judged.states.items()
+            if state != "judged"
+        ]
 
     def _part(self, answers: Sequence[Verdicts], gaps: Sequence[_Gap], half_width: float) -> ScoredPart:
         names = {kind: tuple(gap.name for gap in gaps if gap.gap == kind) for kind in GAPS}
@@ -314,14 +315,6 @@ class _Rules:
         if len(counters) > 1:
             notes.append(f"Words were counted in {len(counters)} ways: {', '.join(counters)}.")
         return notes
-
-
-def _place(score: float | None, others: Iterable[float | None]) -> float | None:
-    """The place of a score among others, from 1; equal scores share the mean of their places."""
-    if score is None:
-        return None
-    known = [other for other in others if other is not None]
-    return 1 + sum(other > score for other in known) + sum(other == score for other in known) / 2
 
 
 def _mean_of_known(values: Sequence[float | None]) -> float | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...base.table import NOTHING, Column, Table, figure, place_cell
 from ...base.untrusted_text import few_names, in_one_line
@@ -23,7 +23,7 @@ MARK = "*"
 """Marks a figure with missing answers."""
 
 _LONGEST_NAME = 40
-_FIGURES = ("score", "rescaled", "rescaled_plain", "rescaled_missing_as_zero", "words")
+_FIGURES = ("score", "rescaled", "rescaled_plain", "rescaled_missing_as_zero", "words", "rescaled_over_answers")
 _OF_LENGTH = ("mean_absolute_length_error", "mean_shortfall", "share_long_enough")
 
 Cells = list[tuple[Column, Callable[[Any], Any]]]
@@ -147,53 +147,30 @@ def by_question(scores: ChecklistScores, model: ModelScores) -> Table:
     return Table(columns, rows, "Mean verdict on each question")
 
 
-class _Row(NamedTuple):
-    """A row of the table of all figures."""
-
-    model: ModelScores
-    kind: str
-    name: str
-    part: ScoredPart
-
-
 def full_table(scores: ChecklistScores, calibration: Calibration | None = None) -> Table:
     """All figures: a row for each model and part, and one for its average."""
     names, rows = scores.suite.category_names, []
     for model in scores.models:
-        rows.append(_Row(model, "average", "", model.average))
-        rows += [_Row(model, "area", area, part) for area, part in model.areas.items()]
-        rows += [_Row(model, "category", names[key], part) for key, part in model.categories.items()]
-        rows += [_Row(model, "length", length, part) for length, part in model.lengths.items()]
-
-    def count(gap: Any, row: _Row) -> int | None:
-        return None if row.kind == "average" else len(row.part.gaps[gap])
-
-    values: dict[str, Callable[[_Row], Any]] = {
-        "rank": lambda row: place_cell(row.model.place),
-        "model": lambda row: row.model.model,
-        "kind": lambda row: row.kind,
-        "part": lambda row: row.name,
-        "n": lambda row: None if row.kind == "average" else row.part.n,
-        **{gap: partial(count, gap) for gap in GAPS},
-        **{name: partial(lambda name, row: getattr(row.part, name), name) for name in _FIGURES},
-        "rescaled_over_answers": lambda row: row.part.rescaled_over_answers,
-        "low": lambda row: row.part.interval and row.part.interval[0],
-        "high": lambda row: row.part.interval and row.part.interval[1],
-        **{name: partial(lambda name, row: getattr(row.part.length, name, None), name) for name in _OF_LENGTH},
-        "best_rank": lambda row: row.model.ranks and row.model.ranks[0],
-        "worst_rank": lambda row: row.model.ranks and row.model.ranks[1],
-        "signature": lambda row: row.model.signature,
-    }
-    if calibration is not None:
-        means = {
-            (model, part): mean.to_dict() for model, parts in calibration.models.items() for part, mean in parts.items()
-        }
-
-        def calibrated(name: str, row: _Row) -> Any:
-            return means.get((row.model.model, row.name), {}).get(name) if row.kind in ("average", "area") else None
-
-        values |= {name: partial(calibrated, name) for name in CALIBRATED}
-    return Table.of_records([(Column(name), value) for name, value in values.items()], rows)
+        parts = [("average", "", model.average)]
+        parts += [("area", area, part) for area, part in model.areas.items()]
+        parts += [("category", names[key], part) for key, part in model.categories.items()]
+        parts += [("length", length, part) for length, part in model.lengths.items()]
+        for kind, name, part in parts:
+            row: dict[str, Any] = {"rank": place_cell(model.place), "model": model.model, "kind": kind, "part": name}
+            row |= {"n": part.n} | {gap: len(part.gaps[gap]) for gap in GAPS}
+            if kind == "average":
+                row |= dict.fromkeys(("n", *GAPS))
+            row |= {column: getattr(part, column) for column in _FIGURES}
+            row["low"], row["high"] = part.interval or (None, None)
+            row |= {column: getattr(part.length, column, None) for column in _OF_LENGTH}
+            row["best_rank"], row["worst_rank"] = model.ranks or (None, None)
+            row["signature"] = model.signature
+            if calibration is not None:
+                has_marks = kind in ("average", "area") and name in calibration.models[model.model]
+                mean = calibration.models[model.model][name].to_dict() if has_marks else {}
+                row |= {column: mean.get(column) for column in CALIBRATED}
+            rows.append(row)
+    return Table([*map(Column, rows[0])], [tuple(row.values()) for row in rows])
 
 
 def scale_sentences(scores: ChecklistScores) -> list[str]:

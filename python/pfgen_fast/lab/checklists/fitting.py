@@ -17,7 +17,6 @@ from ...base.table import Table
 from ...base.untrusted_json import json_bytes
 from ...base.untrusted_text import counted
 from ..finding import Cell, Finding, finding_table
-from ..statistics.least_squares import bounded_fit
 from .checklist_suite import ChecklistSuite, write_suite
 from .judgements import HIGHEST_MARK
 from .marks import Mark, People
@@ -29,6 +28,9 @@ BOUND = 0.5
 
 _BEYOND = 2.0
 """How far marks may be out of range: simulated rules with noise exceed both ends."""
+
+_NO_DISTANCE = 1e-7  # from the bound, below which a coefficient is at the bound
+_WEIGHT = 1e6  # of fitted values against distances from equal coefficients
 
 
 @dataclass(frozen=True)
@@ -86,18 +88,10 @@ def fit_weights(verdicts: Any, marks: Any, *, bound: float = BOUND) -> FittedWei
     rows, values = _checked(verdicts, marks)
     if not 0 <= bound <= HIGHEST_MARK:
         raise ChecklistError(f"the bound {bound:g}: expected a number from 0 to {HIGHEST_MARK:g}")
-    fit = bounded_fit(rows, values, bound=bound)
-    if not fit.percent:
+    fitted = bounded_fit(rows, values, bound)
+    if not fitted.weights:
         raise ChecklistError("all weights are 0: expected marks above 0, or a bound above 0")
-    return FittedWeights(
-        weights=fit.percent,
-        raw=fit.coefficients,
-        r2=1 - fit.ss_residual / fit.ss_total if fit.ss_total else None,
-        mse=fit.ss_residual / len(values),
-        at_bound=fit.at_bound,
-        rank=fit.rank,
-        n_rows=len(values),
-    )
+    return fitted
 
 
 def _checked(verdicts: Any, marks: Any) -> tuple[Floats, Floats]:
@@ -114,6 +108,51 @@ def _checked(verdicts: Any, marks: Any) -> tuple[Floats, Floats]:
         if outside.size:
             raise ChecklistError(f"the {name} {outside[0]:g}; {expected}")
     return rows, values
+
+
+def bounded_fit(rows: Floats, values: Floats, bound: float) -> FittedWeights:
+    """Minimises the sum of (values - rows w)^2 over all w that are not below the bound (SciPy's NNLS).
+
+    Coefficients whose sum is zero have no weights.
+    """
+    from scipy.optimize import nnls
+
+    rank = int(np.linalg.matrix_rank(rows))
+    above = nnls(rows, values - bound * rows.sum(axis=1))[0]
+    if rank < rows.shape[1]:
+        above = _nearest_to_equal(rows, above, rank)
+    above[above < _NO_DISTANCE] = 0.0
+    coefficients = bound + above
+    total = coefficients.sum()
+    residuals = values - rows @ coefficients
+    from_mean = (values - values.mean()) * bool(np.ptp(values))  # 0 for equal values, without rounding
+    ss_residual, ss_total = float(residuals @ residuals), float(from_mean @ from_mean)
+    return FittedWeights(
+        weights=tuple((100 * coefficients / total).tolist()) if total else (),
+        raw=tuple(coefficients.tolist()),
+        r2=1 - ss_residual / ss_total if ss_total else None,
+        mse=ss_residual / len(values),
+        at_bound=tuple((above == 0).tolist()),
+        rank=rank,
+        n_rows=len(values),
+    )
+
+
+def _nearest_to_equal(rows: Floats, fitted: Floats, rank: int) -> Floats:
+    """Of all coefficients from 0 on with the same fitted values, those nearest to their mean.
+
+    The fitted values get a weight so large that the distance from the mean does not change them.
+    """
+    from scipy.optimize import lsq_linear
+
+    n = len(fitted)
+    if not rank:
+        return np.zeros(n)
+    known = _WEIGHT * np.linalg.svd(rows)[2][:rank]
+    from_mean = np.eye(n) - 1 / n
+    target = np.append(known @ fitted, np.zeros(n))
+    shares: Floats = lsq_linear(np.vstack([known, from_mean]), target, (0, np.inf), "bvls").x
+    return shares
 
 
 CategoryKey = tuple[str, str]

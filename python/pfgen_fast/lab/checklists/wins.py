@@ -89,7 +89,7 @@ def win_rates(source: str, comparisons: Iterable[ComparedAnswers], *, reference:
         if reference in (None, other):
             share = clustered_rate([(sign + 1) / 2 for _, sign in signs], [task for task, _ in signs])
             n_ties = sum(sign == 0 for _, sign in signs)
-            rates.append(WinRate(model, other, source, len(signs), n_ties, Estimate(*share).times(100)))
+            rates.append(WinRate(model, other, source, len(signs), n_ties, Estimate(*(100 * end for end in share))))
     return sorted(rates, key=lambda row: (row.against, -(row.rate.value or 0.0)))
 
 

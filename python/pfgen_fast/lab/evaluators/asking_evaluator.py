@@ -160,12 +160,6 @@ def usual_temperature(n_ratings: int) -> float:
     return 0.0 if n_ratings == 1 else 1.0
 
 
-def check_n_ratings(n_ratings: int) -> None:
-    """Raises JudgingError unless each text is rated at least once."""
-    if n_ratings < 1:
-        raise JudgingError(f"ratings: expected at least 1, not {n_ratings}")
-
-
 class Ratings(Asking):
     """The ratings of some texts; see `AskedTexts`."""
 

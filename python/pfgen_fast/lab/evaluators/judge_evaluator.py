@@ -21,7 +21,7 @@ from ...generation.prompts import sampling_seed
 from ..judging.judge_asking import Connect, Spending
 from ..judging.judge_requests import USUAL_MAX_TOKENS, Judge, JudgeRequest, RequestOptions, Server, Template
 from ..judging.reply_store import ReplyStore
-from .asking_evaluator import AskingEvaluator, Ratings, Scale, check_n_ratings, usual_temperature
+from .asking_evaluator import AskingEvaluator, Ratings, Scale, usual_temperature
 from .criteria import Criteria, read_criteria
 from .evaluator import Item, Metric, Texts, column_of
 
@@ -121,7 +121,8 @@ class JudgeEvaluator(AskingEvaluator):
     name: str = "judge"
 
     def __post_init__(self) -> None:
-        check_n_ratings(self.n_ratings)
+        if self.n_ratings < 1:
+            raise JudgingError(f"ratings: expected at least 1, not {self.n_ratings}")
 
     @property
     def metrics(self) -> tuple[Metric, ...]:

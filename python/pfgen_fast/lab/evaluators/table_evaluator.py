@@ -19,6 +19,7 @@ from ...base.arrays import Floats
 from ...base.errors import DiscernmentError, TrialsError
 from ...base.file_reading import file_sha1
 from ...base.untrusted_text import few_names, in_one_line, unknown_name
+from ...runs.items.score_columns import label
 from ...tables.formats import has_encoding, table_rows
 from .evaluator import Metric, on_scale, score_of, turned
 
@@ -109,15 +110,15 @@ class TableScores:
             if column not in row:
                 columns = ", ".join(in_one_line(column) for column in row) or "no columns"
                 raise DiscernmentError(f"{location}: no column {column!r}; there are {columns}")
-            if column != "score" and not _label(row[column]):
+            if column != "score" and not label(row[column]):
                 raise DiscernmentError(f"{location}: the column {column!r} is empty; expected a name")
-        item, perturbation, metric = (_label(row[column]) for column in _NEEDED[:3])
+        item, perturbation, metric = (label(row[column]) for column in _NEEDED[:3])
         scores = self._scores.setdefault(perturbation, {}).setdefault(item, {})
         if metric in scores:
             which = f"item {in_one_line(item)}, {in_one_line(perturbation)}, {in_one_line(metric)}"
             raise DiscernmentError(f"{location}: a second score of {which}; expected one, such as their mean")
         scores[metric] = _text_score(row["score"]) if is_text else score_of(row["score"])
-        level = _label(row.get("level"))
+        level = label(row.get("level"))
         if level and perturbation != ORIGINAL:
             if level not in LEVELS:
                 raise DiscernmentError(f"{location}: {unknown_name('level', level, LEVELS)}")
@@ -130,13 +131,6 @@ class TableScores:
         if items:
             n_items = f"{len(items):,} {'item' if len(items) == 1 else 'items'}"
             raise DiscernmentError(f"{self._path}: {problem} {n_items}: {few_names(list(map(in_one_line, items)), 5)}")
-
-
-def _label(value: Any) -> str:
-    """A cell as a name. A whole number becomes its digits, and a null becomes an empty name."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _text_score(cell: str) -> float:

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ...base.arrays import Counts, Floats, Ints
+from ...base.arrays import Counts, Floats
 from ...base.mean_interval import ROUNDING, mean_interval, quantile, wilson
-from ...runs.statistics.paired_tests import ALPHA, against, cluster_codes
+from ...runs.statistics.paired_tests import ALPHA, against
 
 Ends = tuple[float | None, float | None]
 
@@ -66,25 +66,18 @@ _AT_ONCE = 1 << 16  # counts whose temporary arrays fit into the cache of a core
 _MIN_DRAWS_AT_ONCE = 16
 
 
-def bootstrap_counts(n_items: int, n_draws: int, *, seed: int = 0, groups: Sequence[Hashable] | None = None) -> Counts:
+def bootstrap_counts(n_items: int, n_draws: int, *, seed: int = 0) -> Counts:
     """Draws all items with replacement: how often each item (column) is in each draw (row)."""
-    codes = np.arange(n_items) if groups is None else cluster_codes(groups)
-    n_groups = int(codes.max(initial=-1)) + 1
-    counts = np.zeros((n_draws, n_groups), dtype=np.int32)
-    drawn = _below(n_groups, n_draws, n_groups, seed)
-    at_once = max(1, _AT_ONCE // max(1, n_groups))
+    counts = np.zeros((n_draws, n_items), dtype=np.int32)
+    # Numbers below n_items from the upper half of the raw numbers: the same with every version of NumPy.
+    raw = np.random.PCG64(seed).random_raw((n_draws, n_items)) >> np.uint64(32)
+    drawn = (raw * np.uint64(n_items) >> np.uint64(32)).astype(np.int64)
+    at_once = max(1, _AT_ONCE // max(1, n_items))
     for begin in range(0, n_draws, at_once):
         block = drawn[begin : begin + at_once]
-        places = block + n_groups * np.arange(len(block))[:, np.newaxis]
+        places = block + n_items * np.arange(len(block))[:, np.newaxis]
         counts[begin : begin + at_once] = np.bincount(places.ravel(), minlength=block.size).reshape(block.shape)
-    return counts if groups is None else counts[:, codes]
-
-
-def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
-    """Random whole numbers below bounds, a row for each draw: the same with every version of NumPy."""
-    raw = np.random.PCG64(seed).random_raw((n_draws, n_numbers)) >> np.uint64(32)
-    numbers: Ints = (raw * np.asarray(bounds, dtype=np.uint64) >> np.uint64(32)).astype(np.int64)
-    return numbers
+    return counts
 
 
 def resampled_means(values: Any, counts: Counts) -> Floats:
