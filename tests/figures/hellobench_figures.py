@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from makers.published import HELLOBENCH, hellobench_table, needs_hellobench
-from pfgen_fast.lab.checklists.answer_texts import PUBLISHED_PHRASES
 from pfgen_fast.lab.checklists.checklist_runs import Run, open_runs
 from pfgen_fast.lab.checklists.checklist_scoring import ChecklistScores, ModelScores, score_judged_runs
-from pfgen_fast.lab.checklists.error_modes import ErrorRules, ModelErrors, errors_of, model_errors
+from pfgen_fast.lab.checklists.error_modes import PUBLISHED_PHRASES, ErrorRules, ModelErrors, errors_of, model_errors
 from pfgen_fast.lab.checklists.hellobench import import_suite
 from pfgen_fast.lab.checklists.wins import JUDGE, by_scores, win_rates
 from pfgen_fast.lab.statistics.correlation import kendall

@@ -16,7 +16,7 @@ from pfgen_fast.lab.checklists.checklist_runs import Answer, Run, open_runs, wri
 from pfgen_fast.lab.checklists.checklist_scoring import ChecklistScores, score_judged_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite
 from pfgen_fast.lab.checklists.judgements import Judgement, write_judgements
-from pfgen_fast.lab.checklists.suite_files import checklist_of
+from pfgen_fast.lab.checklists.suite_files import with_weights
 from pfgen_fast.lab.checklists.tasks import LEVELS, Checklist, ChecklistTask, JudgePrompts
 
 SYSTEM = "You judge answers by yes-or-no questions."
@@ -48,7 +48,7 @@ def suite_of(
     **others: Any,
 ) -> ChecklistSuite:
     """A suite in memory; questions and weights are by area and category."""
-    checklists = {key: checklist_of(key, tuple(asked), weights.get(key)) for key, asked in questions.items()}
+    checklists = with_weights({key: tuple(asked) for key, asked in questions.items()}, dict(weights), name)
     areas = tuple(dict.fromkeys(area for area, _ in questions))
     usual = {"language": "en", "prompts": JudgePrompts(USER), "areas": areas, "checklists": checklists}
     return ChecklistSuite(name, tasks=tuple(tasks), **{**usual, **others})

@@ -12,7 +12,8 @@ from pfgen_fast import DiscernmentError
 from pfgen_fast._core import TextColumn
 from pfgen_fast.lab.discernment.discern import discern
 from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionItem
-from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan, perturbations_named
+from pfgen_fast.lab.discernment.discernment_plan import Plan, perturbations_named
+from pfgen_fast.lab.discernment.kinds import Perturbation
 from pfgen_fast.lab.discernment.model_damage import MADE
 from pfgen_fast.lab.evaluators.evaluator import Item, Metric
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from pfgen_fast.lab.discernment.discern import discernment_of
 from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionItem
-from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan, perturbations_named
+from pfgen_fast.lab.discernment.discernment_plan import Plan, perturbations_named
 from pfgen_fast.lab.discernment.discernment_result import Discernment, Example, Scored
-from pfgen_fast.lab.discernment.kinds import KINDS, metric_named
+from pfgen_fast.lab.discernment.kinds import KINDS, Perturbation, metric_named
 from pfgen_fast.lab.discernment.weights import Weights, WeightsRow
 from pfgen_fast.lab.evaluators.evaluator import Metric
 

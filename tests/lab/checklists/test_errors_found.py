@@ -9,9 +9,18 @@ import pytest
 from makers.own_checklists import run_of, suite_of_essays
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab import words
-from pfgen_fast.lab.checklists.answer_texts import PUBLISHED_PHRASES, Rejections, most_repeated, phrases_for
 from pfgen_fast.lab.checklists.checklist_runs import Answer, Run
-from pfgen_fast.lab.checklists.error_modes import MODES, ErrorRules, Share, errors_of, model_errors
+from pfgen_fast.lab.checklists.error_modes import (
+    MODES,
+    PUBLISHED_PHRASES,
+    ErrorRules,
+    Rejections,
+    Share,
+    errors_of,
+    model_errors,
+    most_repeated,
+    phrases_for,
+)
 from pfgen_fast.lab.checklists.judgements import Judgement
 from pfgen_fast.lab.checklists.tasks import sha256_of
 from pfgen_fast.lab.words import counter_name, has_nltk, length_table, sentences

@@ -4,11 +4,10 @@ import json
 
 import pytest
 from makers.published import DISCERNMENT, needs_discernment_data, perturbations
-from pfgen_fast.lab.discernment import discernment_plan as plan
 from pfgen_fast.lab.discernment.damage import RULES, damaged_texts
 from pfgen_fast.lab.discernment.damage.sites import Donors
 from pfgen_fast.lab.discernment.damage.text_reading import FILE, TextReading, tables
-from pfgen_fast.lab.discernment.kinds import Impossible
+from pfgen_fast.lab.discernment.kinds import Impossible, Perturbation
 
 
 def parts(text, language, what):
@@ -18,7 +17,7 @@ def parts(text, language, what):
 
 
 def damaged(text, kind, language="en", *, permille=None, k=None, donors=(), **more):
-    degree = plan.Perturbation(kind, permille=permille, k=k)
+    degree = Perturbation(kind, permille=permille, k=k)
     (result,) = damaged_texts(text, kind, [degree], language=language, donors=Donors(donors), **more)
     return result
 

@@ -20,8 +20,9 @@ from makers.tested_evaluators import (
 from pfgen_fast import DiscernmentError
 from pfgen_fast.lab.discernment import discernment_result as result
 from pfgen_fast.lab.discernment.combined_metrics import common_rows, difference_rows
-from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan
+from pfgen_fast.lab.discernment.discernment_plan import Plan
 from pfgen_fast.lab.discernment.discernment_result import COMMON_COLUMNS
+from pfgen_fast.lab.discernment.kinds import Perturbation
 from pfgen_fast.lab.discernment.perturbing import Damage, texts_of
 from pfgen_fast.lab.discernment.weights import open_weights
 from pfgen_fast.lab.evaluators.evaluator import Metric

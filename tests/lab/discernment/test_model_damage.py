@@ -10,8 +10,7 @@ from makers.asked_engines import FakeEngine
 from makers.fault_server import answering, refusing, serving
 from makers.tested_evaluators import EVERY, MINOR, PARAPHRASE, damaged, moody_damaged, text_in
 from pfgen_fast import DiscernmentError, JudgingError
-from pfgen_fast.lab.discernment.discernment_plan import Perturbation
-from pfgen_fast.lab.discernment.kinds import Impossible
+from pfgen_fast.lab.discernment.kinds import Impossible, Perturbation
 from pfgen_fast.lab.discernment.model_damage import (
     MADE,
     DamageModel,

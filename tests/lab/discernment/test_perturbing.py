@@ -13,8 +13,7 @@ from pfgen_fast.base.errors import DiscernmentError, TrialsError
 from pfgen_fast.lab.discernment.damage import RULES, damaged_texts
 from pfgen_fast.lab.discernment.damage.sites import Donors
 from pfgen_fast.lab.discernment.damage.text_reading import LANGUAGES, TextReading, is_blank
-from pfgen_fast.lab.discernment.discernment_plan import Perturbation
-from pfgen_fast.lab.discernment.kinds import ALIASES, KINDS, Impossible
+from pfgen_fast.lab.discernment.kinds import ALIASES, KINDS, Impossible, Perturbation
 from pfgen_fast.lab.discernment.perturbing import perturb
 from pfgen_fast.lab.evaluators.evaluator import text_column
 

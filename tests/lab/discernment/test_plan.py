@@ -8,7 +8,6 @@ import pytest
 from makers.tested_evaluators import problem
 from pfgen_fast.lab.discernment.discernment_items import CollectionItem
 from pfgen_fast.lab.discernment.discernment_plan import (
-    Perturbation,
     Plan,
     open_plan,
     paper_facts,
@@ -17,7 +16,7 @@ from pfgen_fast.lab.discernment.discernment_plan import (
     perturbations_named,
     usual_plan,
 )
-from pfgen_fast.lab.discernment.kinds import ALIASES, KINDS, LADDERS
+from pfgen_fast.lab.discernment.kinds import ALIASES, KINDS, LADDERS, Perturbation
 
 
 def names(plan):

@@ -92,7 +92,7 @@ class ChecklistsReasonable:
     def __call__(self) -> None:
         from ...lab.checklists.checklist_runs import open_runs
         from ...lab.checklists.marks import read_people
-        from ...lab.checklists.reasonable_rate import reasonable_finding
+        from ...lab.checklists.rater_agreement import reasonable_finding
 
         options, people = self.options, read_people(self.opinions, self.options.loaded)
         options.finish(reasonable_finding(options.loaded, people.opinions, open_runs(self.runs or ()), people.notes))

@@ -167,25 +167,18 @@ def _runs_at(path: Path) -> list[Run]:
     return [_run_of_file(file) for file in sorted(path.iterdir()) if is_data_file(file) and file.is_file()]
 
 
-def _runs_in(folder: Path) -> Iterator[Run]:
+def _runs_in(root: Path) -> Iterator[Run]:
     unreadable: list[OSError] = []
-    for name, subfolders, _ in os.walk(folder, onerror=unreadable.append):
+    for name, subfolders, _ in os.walk(root, onerror=unreadable.append):
         subfolders.sort()
-        run = _run(Path(name))
-        if run is not None:
-            subfolders.clear()  # a directory in a run, is not a run
-            yield run
+        folder = Path(name)
+        answers, judgements = data_file(folder, "answers"), data_file(folder, "judgements")
+        if answers or judgements or (folder / REPLIES_FILE).exists():
+            subfolders.clear()  # a directory in a run is not a run
+            config = read_config(folder / CONFIG_FILE) if (folder / CONFIG_FILE).exists() else {}
+            yield Run(folder.resolve().name, folder, answers, judgements, config)
     for error in unreadable:
         raise ChecklistError(f"{error.filename}: cannot be read: {error.strerror}")
-
-
-def _run(folder: Path) -> Run | None:
-    answers = data_file(folder, "answers")
-    judgements = data_file(folder, "judgements")
-    if answers is None and judgements is None and not (folder / REPLIES_FILE).exists():
-        return None
-    path = folder / CONFIG_FILE
-    return Run(folder.resolve().name, folder, answers, judgements, read_config(path) if path.exists() else {})
 
 
 def read_config(path: Path) -> dict[str, Any]:

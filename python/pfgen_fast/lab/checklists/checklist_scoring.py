@@ -23,7 +23,6 @@ from ...base.untrusted_text import counted, few_names, in_one_line
 from ...runs.statistics.verdicts import rank_ranges
 from ..statistics.correlation import ranks as score_ranks
 from ..statistics.intervals_of_draws import Stratum, half_widths
-from .answer_texts import LengthFigures, length_figures
 from .checklist_runs import Run
 from .checklist_suite import PARTS, ChecklistSuite, by_part
 from .judged import WHY_STALE, Judged, Verdicts, Weighting, judged_runs
@@ -39,6 +38,31 @@ _UNKNOWN = "unknown"
 
 
 Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class LengthFigures:
+    """How far some answers meet the wanted lengths."""
+
+    n: int
+    mean_words: float
+    mean_absolute_length_error: float
+    mean_shortfall: float
+    share_long_enough: float
+
+
+def length_figures(counted_and_wanted: Iterable[tuple[int | None, int | None]]) -> LengthFigures | None:
+    """The figures of the answers whose numbers of words and wanted words are known; None without any."""
+    listed = [(words, wanted) for words, wanted in counted_and_wanted if words is not None and wanted is not None]
+    if not listed:
+        return None
+    return LengthFigures(
+        len(listed),
+        fmean(words for words, _ in listed),
+        fmean(abs(words - wanted) for words, wanted in listed),
+        fmean(max(0, wanted - words) for words, wanted in listed),
+        fmean(words >= wanted for words, wanted in listed),
+    )
 
 
 @dataclass(frozen=True)

@@ -11,28 +11,70 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, Literal
 
 from ...base.errors import ChecklistError
 from ...base.table import Column, Table
+from ...base.untrusted_json import read_toml
 from ..words import Counter as CounterName
 from ..words import count_words, counter_name, counter_there, has_nltk, instead_of_nltk, nltk_sentences, sentences
-from .answer_texts import (
-    MIN_CHARACTERS,
-    PUBLISHED_PHRASES,
-    LengthFigures,
-    Rejections,
-    length_figures,
-    most_repeated,
-    phrases_for,
-)
 from .checklist_runs import Answer, Run
+from .checklist_scoring import LengthFigures, length_figures
 from .checklist_suite import ChecklistSuite, OfModel, keys_in_order
 from .judgements import Judgement
 from .line_files import OnFault
 from .tasks import AnswerKey, ChecklistTask, TaskKey, sha256_of
 
 Profile = Literal["ours", "published"]
+
+_PACKAGED = Path(__file__).parents[2] / "data" / "checklists" / "rejections.toml"
+PUBLISHED_PHRASES = ("Given the", "Given the constraints of this platform")
+"""The phrase that the published figures follow from, and the longer phrase that the paper names."""
+
+_BEFORE = " \t\r\n\f\v\u3000\xa0*#>\"'`“”‘’«»「『【（("
+_APOSTROPHES = str.maketrans("’‘ʼ", "'''")
+
+
+class Rejections:
+    """Finds the phrase that an answer begins with."""
+
+    def __init__(self, phrases: Iterable[str]) -> None:
+        self.phrases = tuple(phrases)
+        # Longer phrases come first, so the most specific phrase is reported.
+        longest_first = sorted(self.phrases, key=len, reverse=True)
+        self._begins = {_folded(phrase): phrase for phrase in longest_first}
+        # Case folding turns a character into one to three characters.
+        self._n_characters = max(map(len, self._begins), default=0)
+
+    def phrase_of(self, answer: str) -> str | None:
+        """The longest phrase that the answer begins with, after white space, `*`, `#` and quotes; None without one."""
+        begin = _folded(answer.lstrip(_BEFORE)[: self._n_characters])
+        return next((phrase for folded, phrase in self._begins.items() if begin.startswith(folded)), None)
+
+    def within(self, phrase: str) -> list[str]:
+        """The phrases that a phrase begins with, and itself."""
+        return [begin for folded, begin in self._begins.items() if _folded(phrase).startswith(folded)]
+
+
+def phrases_for(language: str) -> tuple[str, ...]:
+    """The packaged phrases of a language, such as `en` or `en-GB`; empty if there are none."""
+    table = read_toml(_PACKAGED, error=ChecklistError).get(language.partition("-")[0].casefold(), {})
+    return tuple(table.get("phrases", ()))
+
+
+def _folded(phrase: str) -> str:
+    return phrase.translate(_APOSTROPHES).casefold()
+
+
+MIN_CHARACTERS = 20
+"""Shorter sentences may occur several times."""
+
+
+def most_repeated(listed: Sequence[str], min_characters: int = MIN_CHARACTERS) -> int:
+    """How often the commonest sentence occurs; sentences shorter than the minimum are ignored."""
+    return max(Counter(sentence for sentence in listed if len(sentence) >= min_characters).values(), default=0)
+
 
 MIN_TIMES = 3
 """An answer repeats itself if it contains a sentence this many times."""

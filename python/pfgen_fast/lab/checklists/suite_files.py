@@ -54,7 +54,7 @@ def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> Categories[C
 def with_weights(
     questions: Categories[tuple[str, ...]], weights: Categories[tuple[float, ...]], where: str
 ) -> Categories[Checklist]:
-    """Makes the checklists of questions and weights (equal by default)."""
+    """Makes the checklists of questions and weights, whose sum becomes 100; by default they are equal."""
     for key, own in weights.items():
         if key not in questions:
             known = map(shown_category, questions)
@@ -62,19 +62,14 @@ def with_weights(
         if len(own) != len(questions[key]):
             expected = f"expected {len(questions[key])} weights, one for each question, not {len(own)}"
             raise ChecklistError(f"{where}, {shown_category(key)}: {expected}")
-    return {key: checklist_of(key, asked, weights.get(key)) for key, asked in questions.items()}
-
-
-def checklist_of(
-    key: tuple[str, str], questions: tuple[str, ...], weights: tuple[float, ...] | None = None
-) -> Checklist:
-    """Makes the checklist of a category. The sum of its weights becomes 100; by default they are equal."""
-    if weights is None:
-        return Checklist(*key, questions, (100 / len(questions),) * len(questions), has_weights=False)
-    total = math.fsum(weights)
-    if abs(total - 100) > _EXACT_SUM:
-        weights = tuple(weight / total * 100 for weight in weights)
-    return Checklist(*key, questions, weights)
+    checklists = {}
+    for key, asked in questions.items():
+        shares = weights.get(key, (100 / len(asked),) * len(asked))
+        total = math.fsum(shares)
+        if key in weights and abs(total - 100) > _EXACT_SUM:
+            shares = tuple(weight / total * 100 for weight in shares)
+        checklists[key] = Checklist(*key, asked, shares, has_weights=key in weights)
+    return checklists
 
 
 def by_area(categories: Mapping[tuple[str, str], T]) -> dict[str, dict[str, T]]:

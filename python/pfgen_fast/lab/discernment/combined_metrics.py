@@ -21,9 +21,8 @@ from ..statistics.correlation import pearson
 from ..statistics.discernment_scores import DiscernmentScores
 from ..statistics.signed_rank import discernment_score
 from .discernment_cells import TaskCells
-from .discernment_plan import Perturbation
 from .discernment_result import COMMON_COLUMNS, PERTURBATION_COLUMNS, Discernment, Rows, TableRow, number, with_columns
-from .kinds import LEVELS
+from .kinds import LEVELS, Perturbation
 from .weights import Weights
 
 

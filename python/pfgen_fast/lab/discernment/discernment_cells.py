@@ -19,8 +19,8 @@ from ..statistics.discernment_scores import FEW, RankIntervals, change_interval,
 from ..statistics.signed_rank import discernment_score, signed_rank
 from .damage_scoring import rows_of_tasks
 from .discernment_items import MIN_ITEMS
-from .discernment_plan import Perturbation
 from .discernment_result import CELL_COLUMNS, Curve, Rows, Scored, TableRow, number, whole, with_columns
+from .kinds import Perturbation
 
 MISSING_AT_MOST = 0.2
 """The share of missing scores above which a cell is undefined."""

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ...base.errors import DiscernmentError
 from ...base.untrusted_text import in_one_line
 from .discernment_items import CollectionItem
-from .kinds import ALIASES, KINDS, LADDERS, MODEL_DEGREES, Kind, Level, Method, plain, rule_of, unknown
+from .kinds import ALIASES, KINDS, LADDERS, MODEL_DEGREES, Kind, Level, Perturbation, plain, rule_of, unknown
 
 USUAL = "usual"
 """The name of the usual plan."""
@@ -30,43 +30,6 @@ _PERCENT = re.compile(r"([0-9]{1,3})(?:\.([0-9]))?%")
 _K = re.compile(r"k([1-9][0-9]{0,8})")
 _MAX_K = 10**6
 _WHOLE = {name for name, kind in KINDS.items() if kind.method == "rule" and not kind.has_degrees}
-
-
-@dataclass(frozen=True)
-class Perturbation:
-    """A kind of damage with its degree.
-
-    Attributes:
-        kind: The kind: a key of `KINDS` or of `ALIASES`, or any name if the damaged texts are given.
-        degree: The name of the degree: the per mille (`30`), `k` and a number (`k5`), or the paper's name (`minor`);
-            empty for controls.
-        permille: The share of a text's sites that is damaged, in per mille; None if the degree is absolute.
-        k: The number of sites that are damaged; None if the degree is relative.
-        level: The level of the damage.
-        method: The source of the damaged texts; `given` if they come with the items or with a table of scores.
-    """
-
-    kind: str
-    degree: str = ""
-    permille: int | None = None
-    k: int | None = None
-    level: Level = "word"
-    method: Method | Literal["given"] = "rule"
-
-    @property
-    def name(self) -> str:
-        """The kind and the degree, if it has one: `char_delete/30`."""
-        return f"{self.kind}/{self.degree}" if self.degree else self.kind
-
-    @property
-    def rule(self) -> str:
-        """The key of `KINDS` that the kind stands for; the kind itself if it is unknown."""
-        return rule_of(self.kind)
-
-    @property
-    def is_control(self) -> bool:
-        """Whether the change should not matter."""
-        return self.level == "control"
 
 
 @dataclass(frozen=True)

@@ -119,6 +119,43 @@ def rule_of(name: str) -> str:
     return ALIASES.get(name, name)
 
 
+@dataclass(frozen=True)
+class Perturbation:
+    """A kind of damage with its degree.
+
+    Attributes:
+        kind: The kind: a key of `KINDS` or of `ALIASES`, or any name if the damaged texts are given.
+        degree: The name of the degree: the per mille (`30`), `k` and a number (`k5`), or the paper's name (`minor`);
+            empty for controls.
+        permille: The share of a text's sites that is damaged, in per mille; None if the degree is absolute.
+        k: The number of sites that are damaged; None if the degree is relative.
+        level: The level of the damage.
+        method: The source of the damaged texts; `given` if they come with the items or with a table of scores.
+    """
+
+    kind: str
+    degree: str = ""
+    permille: int | None = None
+    k: int | None = None
+    level: Level = "word"
+    method: Method | Literal["given"] = "rule"
+
+    @property
+    def name(self) -> str:
+        """The kind and the degree, if it has one: `char_delete/30`."""
+        return f"{self.kind}/{self.degree}" if self.degree else self.kind
+
+    @property
+    def rule(self) -> str:
+        """The key of `KINDS` that the kind stands for; the kind itself if it is unknown."""
+        return rule_of(self.kind)
+
+    @property
+    def is_control(self) -> bool:
+        """Whether the change should not matter."""
+        return self.level == "control"
+
+
 def in_words(kind: str, degree: str = "", permille: int | None = None, k: int | None = None) -> str:
     """The damage for readers: `10 % of characters deleted`, or without a degree `characters deleted`.
 

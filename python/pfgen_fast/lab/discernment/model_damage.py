@@ -26,8 +26,8 @@ from ..judging import judge_asking
 from ..judging.judge_asking import Connect, Spending
 from ..judging.judge_requests import Judge, JudgeRequest, RequestOptions, Server, Template
 from ..judging.reply_store import ReplyStore
-from .discernment_plan import Perturbation, perturbations_named
-from .kinds import KINDS, Impossible, unknown
+from .discernment_plan import perturbations_named
+from .kinds import KINDS, Impossible, Perturbation, unknown
 from .perturbing import Perturbed
 
 N_TRIES = 3

@@ -9,9 +9,8 @@ import numpy as np
 from ...base.untrusted_text import counted, few_names, in_one_line
 from ..statistics.discernment_scores import FEW
 from .discernment_cells import TaskCells
-from .discernment_plan import Perturbation
 from .discernment_result import Scored
-from .kinds import in_words
+from .kinds import Perturbation, in_words
 
 
 def notes_on(scored: Scored, tasks: Sequence[TaskCells]) -> tuple[str, ...]:

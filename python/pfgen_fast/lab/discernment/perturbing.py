@@ -24,8 +24,8 @@ from .damage import damaged_texts
 from .damage.sites import Donors
 from .damage.text_reading import LANGUAGES
 from .discernment_items import Collection
-from .discernment_plan import Perturbation, Plan, amount_of, kind_named, usual_plan
-from .kinds import KINDS, Impossible
+from .discernment_plan import Plan, amount_of, kind_named, usual_plan
+from .kinds import KINDS, Impossible, Perturbation
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,8 @@ from ..chart_data import Matrix
 from ..evaluators.criteria import DEFAULT_TASK, Criteria
 from ..finding import Finding, Picture
 from ..statistics.raters import fleiss_kappa
-from .discernment_plan import Perturbation, open_plan, paper_facts, perturbations_named
-from .kinds import KINDS, Kind, metric_named, rule_of, task_named, unknown
+from .discernment_plan import open_plan, paper_facts, perturbations_named
+from .kinds import KINDS, Kind, Perturbation, metric_named, rule_of, task_named, unknown
 from .perturbing import perturb
 from .weights import KEYS, cell, perturbation_key, rows_of
 

@@ -21,8 +21,7 @@ from ...base.arrays import Floats
 from ...base.errors import DiscernmentError
 from ...base.untrusted_text import few_names, from_csv_value, in_one_line
 from ...tables.formats import column_names, table_rows
-from .discernment_plan import Perturbation
-from .kinds import KINDS, metric_named, rule_of, task_named, unknown
+from .kinds import KINDS, Perturbation, metric_named, rule_of, task_named, unknown
 
 ASSUMED = "assumed"
 """The name of the packaged weights, which follow from the meanings of the metrics; no expert was asked."""

@@ -7,10 +7,10 @@ and stores replies; `lab.evaluators.judge_evaluator` defines ratings.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -35,15 +35,6 @@ class AnswerToRate:
     run: int  # index of its run
     question: int  # index of its question in the suite
     text: str
-
-
-class Rated(NamedTuple):
-    """A rating of an answer."""
-
-    run: int  # index of its run
-    question: int  # index of its question in the suite
-    rating: int
-    n_code_points: int  # length of the answer
 
 
 class AnswersToJudge:
@@ -82,36 +73,30 @@ class RatedRuns:
         texts = text_column([answer.text for answer in answers])
         self.ratings = evaluator.asked(_items(scored.suite, answers, evaluator), texts)
 
-    def rated(self) -> list[Rated]:
-        """All existing ratings."""
-        return [
-            Rated(answer.run, answer.question, int(rating), len(answer.text))
-            for answer, row in zip(self._answers, self.ratings.values()[:, 0].tolist(), strict=True)
-            for rating in row
-            if rating == rating  # not NaN
-        ]
+    def _cells(self) -> dict[tuple[int, int], tuple[list[float], list[int]]]:
+        """The existing ratings of each run and question, and the lengths of the rated answers."""
+        cells: dict[tuple[int, int], tuple[list[float], list[int]]] = {}
+        for answer, row in zip(self._answers, self.ratings.values()[:, 0].tolist(), strict=True):
+            for rating in row:
+                if not math.isnan(rating):
+                    ratings, lengths = cells.setdefault((answer.run, answer.question), ([], []))
+                    ratings.append(rating)
+                    lengths.append(len(answer.text))
+        return cells
 
     def by_item(self) -> list[tuple[str, str, float]]:
         """The question, the run and the mean rating of each run's answers to a question; rows of `ITEM_COLUMNS`."""
         questions, names = self._scored.suite.questions, self._scored.names
         return [
-            (questions[question].question_id, names[run], float(np.mean([row.rating for row in cell])))
-            for (run, question), cell in sorted(self._cells(self.rated()).items())
+            (questions[question].question_id, names[run], float(np.mean(ratings)))
+            for (run, question), (ratings, _) in sorted(self._cells().items())
         ]
-
-    @staticmethod
-    def _cells(rated: Sequence[Rated]) -> dict[tuple[int, int], list[Rated]]:
-        """The ratings of each run and question."""
-        cells: dict[tuple[int, int], list[Rated]] = {}
-        for row in rated:
-            cells.setdefault((row.run, row.question), []).append(row)
-        return cells
 
     def finding(self) -> Finding:
         """Compares the mean ratings of runs and models with our scores."""
-        rated, scored = self.rated(), self._scored
+        cells, scored = self._cells(), self._scored
         n_missing, unread = self.ratings.n_missing, self._evaluator.unread(self.ratings)
-        if not rated:
+        if not cells:
             raise ExperimentError(f"no ratings: {n_missing:,} are missing; {unread or 'there are no replies'}")
         notes = []
         if n_missing:
@@ -121,17 +106,15 @@ class RatedRuns:
             notes.append(unread)
         verdicts = Verdicts(self._evaluator.judge.model)
         lengths = np.full((len(scored.names), len(scored.suite)), np.nan)
-        for (run, question), cell in self._cells(rated).items():
-            verdicts.ratings[scored.suite.questions[question].question_id, scored.names[run]] = [
-                float(row.rating) for row in cell
-            ]
-            lengths[run, question] = np.mean([row.n_code_points for row in cell])
+        for (run, question), (ratings, own_lengths) in cells.items():
+            verdicts.ratings[scored.suite.questions[question].question_id, scored.names[run]] = ratings
+            lengths[run, question] = np.mean(own_lengths)
+        n_ratings, n_runs = sum(len(ratings) for ratings, _ in cells.values()), len({run for run, _ in cells})
         finding = agreement(values_of_runs(scored, lengths=lengths), [verdicts])
         return replace(
             finding,
             name="judge",
-            paragraph=f"The judge gave {len(rated):,} ratings to {len({row.run for row in rated})} runs. "
-            f"{finding.paragraph}",
+            paragraph=f"The judge gave {n_ratings:,} ratings to {n_runs} runs. {finding.paragraph}",
             notes=(*finding.notes, *notes),
             question="How does a language model rate the same answers?",
         )

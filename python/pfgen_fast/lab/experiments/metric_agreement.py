@@ -47,14 +47,12 @@ class _Row:
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        empty: tuple[Cell, ...] = (None, None, None)
-        over = self.over_models or {}
-        figures = ((r.value, r.low, r.high) if (r := over.get(name)) else empty for name in _OVER_MODELS)
-        shares = ((r.value, r.low, r.high) if r else empty for r in (self.share, self.equal_share))
-        agree, equal = shares
-        counts = (self.n_pairs, self.n_ties)
-        return (self.n_models, self.n_families, *(cell for part in figures for cell in part), *counts, *agree,
-                self.n_equal, *equal)  # fmt: skip
+        def ends(figure: Correlation | None) -> tuple[Cell, ...]:
+            return (figure.value, figure.low, figure.high) if figure else (None, None, None)
+
+        over = [cell for name in _OVER_MODELS for cell in ends((self.over_models or {}).get(name))]
+        shares = (*ends(self.share), self.n_equal, *ends(self.equal_share))
+        return (self.n_models, self.n_families, *over, self.n_pairs, self.n_ties, *shares)
 
     @property
     def rank(self) -> tuple[bool, float]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from ..kinds import ALIASES, Impossible
+from ..kinds import ALIASES, Impossible, Perturbation
 from . import character_kinds, sentence_kinds, word_kinds
-from .sites import Case, Damaging, Degree, Donors
+from .sites import Case, Damaging, Donors
 from .text_reading import is_blank, read
 
 __all__ = ["RULES", "damaged_texts"]
@@ -46,7 +46,7 @@ _NO_DONORS = Donors(())
 def damaged_texts(
     text: str,
     kind: str,
-    degrees: Sequence[Degree],
+    degrees: Sequence[Perturbation],
     *,
     seed: int = 0,
     language: str,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from ..kinds import Impossible
-from .sites import Case, Damaging, Degree, Edit, Generator, damaged_part, edited, few_or_none, n_taken
+from ..kinds import Impossible, Perturbation
+from .sites import Case, Damaging, Edit, Generator, damaged_part, edited, few_or_none, n_taken
 from .text_reading import TextReading, tables
 
 _LOOP = 10
@@ -38,7 +38,7 @@ def char_typo(case: Case) -> Damaging:
     sites = case.reading.alphanumeric
     damage = case.replaced(sites, lambda site, generator: typing_error(case.reading.of(site), generator))
 
-    def damaged(degree: Degree) -> str | Impossible:
+    def damaged(degree: Perturbation) -> str | Impossible:
         if len(sites) < 2 or n_taken(degree, len(sites)) > len(sites):
             return few_or_none(len(sites))
         return damage(degree)
@@ -73,7 +73,7 @@ def loop(case: Case) -> Damaging:
     text, bounds = case.reading.text, case.reading.bounds
     n_characters = len(bounds) - 1
 
-    def damaged(degree: Degree) -> str | Impossible:
+    def damaged(degree: Perturbation) -> str | Impossible:
         if not text:
             return Impossible.NO_SITE
         n_loops, rest = divmod(n_taken(degree, n_characters), min(_LOOP, n_characters))

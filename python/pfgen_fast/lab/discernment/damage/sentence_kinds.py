@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ..kinds import Impossible
-from .sites import Case, Damaging, Degree, Edit, edited, few_or_none, n_taken
+from ..kinds import Impossible, Perturbation
+from .sites import Case, Damaging, Edit, edited, few_or_none, n_taken
 from .text_reading import Span, TextReading, read, tables
 
 _WITHOUT_NT = {"wo": "will", "ca": "can"}
@@ -19,7 +19,7 @@ def sentence_reorder(case: Case) -> Damaging:
     n = len(sentences)
     choices = case.choices(n)
 
-    def damaged(degree: Degree) -> str | Impossible:
+    def damaged(degree: Perturbation) -> str | Impossible:
         if n < 2 or (degree.k is not None and degree.k > n):
             return few_or_none(n)
         places = [sentences[site] for site in sorted(choices.order[: max(2, n_taken(degree, n))])]
@@ -36,7 +36,7 @@ def sentence_delete(case: Case) -> Damaging:
     n = len(sentences)
     choices = case.choices(n)
 
-    def damaged(degree: Degree) -> str | Impossible:
+    def damaged(degree: Perturbation) -> str | Impossible:
         if n < 2:
             return few_or_none(n)
         k = min(n - 1, n_taken(degree, n))

@@ -8,29 +8,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from ..kinds import Impossible
+from ..kinds import Impossible, Perturbation
 from .text_reading import Span, TextReading
 
 _BITS = (1 << 64) - 1
 _STEP = 0x9E3779B97F4A7C15
 
 
-class Degree(Protocol):
-    """The amount of damage: a share of the sites in per mille, or a number of sites; both are None without degrees."""
-
-    @property
-    def permille(self) -> int | None:
-        """The share of the sites in per mille."""
-
-    @property
-    def k(self) -> int | None:
-        """The number of sites."""
-
-
-Damaging = Callable[[Degree], "str | Impossible"]
-"""Returns the text with damage of a degree; the random choices are made once for all degrees."""
+Damaging = Callable[[Perturbation], "str | Impossible"]
+"""Returns the text with the damage of a degree; the random choices are made once for all degrees."""
 
 
 class Generator:
@@ -105,7 +93,7 @@ class Case:
         """Replaces each taken site by the result of `new`; a degree with more sites than the text has takes all."""
         choices = self.choices(len(sites))
 
-        def damaged(degree: Degree) -> str | Impossible:
+        def damaged(degree: Perturbation) -> str | Impossible:
             if not sites:
                 return Impossible.NO_SITE
             taken = choices.order[: n_taken(degree, len(sites))]
@@ -123,7 +111,7 @@ class Case:
                 used |= {site, site + 1}
                 places.append(site)
 
-        def damaged(degree: Degree) -> str | Impossible:
+        def damaged(degree: Perturbation) -> str | Impossible:
             k = n_taken(degree, len(sites))
             if not sites or (degree.k is not None and k > len(places)):
                 return few_or_none(len(sites))
@@ -134,7 +122,7 @@ class Case:
         return damaged
 
 
-def n_taken(degree: Degree, n_sites: int) -> int:
+def n_taken(degree: Perturbation, n_sites: int) -> int:
     """The number of sites that a degree takes; an absolute number may exceed the number of sites."""
     if degree.k is not None:
         return degree.k
@@ -167,7 +155,7 @@ def few_or_none(n_sites: int) -> Impossible:
 def damaged_part(n_sites: int, damaged_sites: Callable[[int], str]) -> Damaging:
     """Damages some of the sites, but never all: `damaged_sites` returns the text with this number of damaged sites."""
 
-    def damaged(degree: Degree) -> str | Impossible:
+    def damaged(degree: Perturbation) -> str | Impossible:
         k = n_taken(degree, n_sites)
         return few_or_none(n_sites) if k >= n_sites else damaged_sites(k)
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from ..kinds import Impossible
+from ..kinds import Impossible, Perturbation
 from .character_kinds import ascii_form, in_form_of
-from .sites import Candidates, Case, Damaging, Degree, Edit, Generator, damaged_part, edited, n_taken
+from .sites import Candidates, Case, Damaging, Edit, Generator, damaged_part, edited, n_taken
 from .text_reading import Span, TextReading, read, tables
 
 _NUMBER = re.compile("[0-9０-９]+")
@@ -128,7 +128,7 @@ def term_swap(case: Case) -> Damaging:
     occurring = {reading.of(place) for place in places}
     candidates = {term_class: _candidates(case, term_class, occurring) for _, term_class in terms}
 
-    def damaged(degree: Degree) -> str | Impossible:
+    def damaged(degree: Perturbation) -> str | Impossible:
         if not terms:
             return Impossible.NO_SITE
         new: dict[str, str] = {}
