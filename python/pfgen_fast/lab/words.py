@@ -42,11 +42,6 @@ def first_words(text: str, n_words: int, counter: Literal["regex", "characters"]
     return text if last is None or next(matches, None) is None else text[: last.end()]
 
 
-def count_words(text: str, counter: Counter = "regex") -> int:
-    """The number of words."""
-    return len(words(text, counter))
-
-
 def counter_name(counter: Counter) -> str:
     """The counter with its version, for a signature."""
     return f"nltk {_nltk().__version__}" if counter == "nltk" else counter
@@ -95,7 +90,7 @@ def length_table(groups: Mapping[str, Sequence[str]], counter: Counter = "nltk")
     titles["words"] = f"words ({counter_name(used)})"
     rows = []
     for group, texts in groups.items():
-        n_words = [count_words(text, used) for text in texts]
+        n_words = [len(words(text, used)) for text in texts]
         means = (fmean(map(len, texts)), fmean(n_words), fmean(len(split(text)) for text in texts))
         rows.append((group, len(texts), *means, min(n_words), max(n_words)))
     names = ("group", "n", "characters", "words", "sentences", "least_words", "most_words")

@@ -237,14 +237,8 @@ def test_bad_input_is_one_sentence(call: Any, folder: Path) -> None:
     code, _, err = call(*command, "--reference", "god")
     assert code == 2
     assert "--reference: unknown model 'god'; expected one of good, fair, poor; did you mean 'good'?" in err
-    mark = {
-        "kind": "pair",
-        "id": "letter_1",
-        "length": None,
-        "choice": "tie",
-        "first_sha256": "a",
-        "second_sha256": "b",
-    }
+    mark = {"kind": "pair", "id": "letter_1", "length": None, "choice": "tie"}
+    mark |= {"first_sha256": "a", "second_sha256": "b"}
     (folder / "a.jsonl").write_bytes(export_lines(Header("a", "own", ""), [mark]))
     err = call(*command, "--pairs", folder / "a.jsonl")[2]
     assert "by people: no two models have answers to the same task" in err

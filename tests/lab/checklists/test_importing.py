@@ -217,9 +217,8 @@ def test_a_bad_line_is_named_and_the_others_are_there(checkout, judged, suite, i
 def test_unusual_verdicts_are_read(checkout, judged, suite, imported, listed, scores, fault):
     change(judged, lambda rows: rows[0].update(checklist_wise_evaluation=listed))
     judgements = imported(checkout)[1]["heron"].judgements(suite)
-    assert [(judgement.verdicts, judgement.fault) for judgement in judgements if judgement.key == FIRST] == [
-        (scores, fault)
-    ]
+    (first,) = [judgement for judgement in judgements if judgement.key == FIRST]
+    assert (first.verdicts, first.fault) == (scores, fault)
 
 
 def test_a_file_of_an_unknown_area_is_named(checkout, imported):

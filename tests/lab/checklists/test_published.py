@@ -43,10 +43,8 @@ def test_the_twenty_models_have_the_expected_scores():
             parts += [(model.lengths[length], part, FIGURES), (model.lengths[length].length, part, OF_LENGTH)]
         for ours, theirs, figures in [*parts, (model.average, model_scores["average"], OF_AVERAGE)]:
             if isinstance(ours, ScoredPart) and "n" in theirs:
-                assert (ours.n, list(ours.gaps["missing"])) == (
-                    theirs["n"],
-                    theirs.get("missing", list(ours.gaps["missing"])),
-                )
+                missing = list(ours.gaps["missing"])
+                assert (ours.n, missing) == (theirs["n"], theirs.get("missing", missing))
             for figure in figures:
                 assert getattr(ours, figure) == close(theirs[figure]), (name, figure)
                 n_compared += 1

@@ -63,9 +63,8 @@ def test_missing_answers_are_left_out_or_zero(tmp_path):
 
 def test_without_a_judged_answer_an_area_has_no_score_and_the_model_no_average(tmp_path):
     for rule in ("skip", "zero"):
-        scores = score(
-            tmp_path, judgements={"a": good(without=TALES), "b": good(), "c": good(without=TALES)}, missing=rule
-        )
+        models = {"a": good(without=TALES), "b": good(), "c": good(without=TALES)}
+        scores = score(tmp_path, judgements=models, missing=rule)
         assert [model.model for model in scores.models] == ["b", "a", "c"]
         assert [model.place for model in scores.models] == [1, None, None]
         assert [model.ranks for model in scores.models] == [(1, 1), None, None]
@@ -219,18 +218,15 @@ def test_intervals_are_students_over_tasks_and_welchs_over_areas(tmp_path):
         (model,) = score(tmp_path, scored_by=suite(rescaling=rescaling), judgements=rows).models
         by_area = [[rescaling(100 * levels[0][IDS.index(id)]) for id in area] for area in (TALES, LETTERS)]
         for part, values in zip(model.areas.values(), by_area, strict=True):
-            expected = np.clip(
-                stats.t.interval(0.95, 5, np.mean(values), stats.sem(values)), rescaling(0), rescaling(100)
-            )
+            ends = stats.t.interval(0.95, 5, np.mean(values), stats.sem(values))
+            expected = np.clip(ends, rescaling(0), rescaling(100))
             assert part.interval == pytest.approx(expected.tolist())
         first, second = (np.array(values) for values in by_area)
         sums = stats.ttest_ind(first, -second, equal_var=False).confidence_interval()  # of the sum of the means
         assert model.average.interval == pytest.approx((sums.low / 2, sums.high / 2))
     trials = [*rows, *(replace(row, trial=2) for row in rows)]
-    assert (
-        score(tmp_path / "2", scored_by=suite(rescaling=rescaling), judgements=trials).models[0].average
-        == model.average
-    )
+    (of_trials,) = score(tmp_path / "2", scored_by=suite(rescaling=rescaling), judgements=trials).models
+    assert of_trials.average == model.average
     alone = [row for row in rows if row.id not in LETTERS[1:]]  # an area with one task
     (model,) = score(tmp_path / "3", judgements=alone).models
     assert (model.areas["letters"].interval, model.average.interval) == (None, None)
@@ -254,11 +250,8 @@ def test_equal_averages_share_the_mean_of_their_places_in_any_order_of_the_runs(
     scores = score(tmp_path, judgements={name: good() for name in "abc"} | {"d": good(without=["T00"])})
     assert [model.place for model in scores.models] == [2.5, 2.5, 2.5, 2.5]
     assert [model.model for model in scores.models] == ["a", "b", "c", "d"]
-    models = {
-        "a": good(),
-        "b": good(without=["T03"]),
-        "c": [replace(row, verdicts=row.verdicts[::-1]) for row in good()],
-    }
+    turned = [replace(row, verdicts=row.verdicts[::-1]) for row in good()]
+    models = {"a": good(), "b": good(without=["T03"]), "c": turned}
     item = score(tmp_path, judgements=models)
     other = score(tmp_path, judgements=dict(reversed(models.items())))
     assert item.models == other.models

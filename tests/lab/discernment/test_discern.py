@@ -57,12 +57,8 @@ def test_an_item_for_which_a_perturbation_is_impossible_takes_no_part():
     sources, texts = all_texts(Damage(items, a_plan("char_delete/300", "newline")))  # the originals, and each column
     assert [item.id for item in sources] == [item.id for item in items] * 3
     assert (texts.tolist()[:15], texts[29], texts[30]) == ([item.text for item in items], None, items[0].text + "\n")
-    all_perturbations = row_with(result.perturbations, kind="char_delete")
-    assert (all_perturbations["n_items"], all_perturbations["n_impossible"], all_perturbations["reason"]) == (
-        12,
-        3,
-        "nothing to damage",
-    )
+    row = row_with(result.perturbations, kind="char_delete")
+    assert (row["n_items"], row["n_impossible"], row["reason"]) == (12, 3, "nothing to damage")
     assert row_with(result.perturbations, kind="identity")["reason"] is None
     assert (len(result.scored.collection), result.scored.n_texts) == (15, 27)
 
@@ -75,9 +71,8 @@ def test_a_kind_that_is_impossible_for_all_is_listed_with_its_reason():
     assert row["reason"] == "nothing to damage"
     cell = row_with(result.cells, kind="number_change", degree="200")
     assert cell["d"] is cell["mean_drop"] is cell["few"] is cell["share_lower"] is None
-    assert (
-        "Task headlines: The damage 'numbers changed' is impossible for all items: nothing to damage." in result.notes
-    )
+    note = "Task headlines: The damage 'numbers changed' is impossible for all items: nothing to damage."
+    assert note in result.notes
     total = row_with(result.summary, score="d", scope="all")
     assert (total["n_perturbations"], total["n_defined"]) == (7, 2)
     assert row_with(result.profile, kind="number_change")["verdict"] is None
@@ -169,10 +164,8 @@ def test_each_task_has_tables_of_its_own_and_only_the_metrics_that_score_it():
     ]
     assert [row["d"] is None for row in result.perturbations] == [False, False]
     assert result.warnings == ()
-    assert {example.metric for example in result.scored.examples if example.item.startswith("s ")} == {
-        "length",
-        "letters",
-    }
+    of_story = {example.metric for example in result.scored.examples if example.item.startswith("s ")}
+    assert of_story == {"length", "letters"}
 
 
 def test_texts_that_come_with_items_are_taken_as_they_are():
@@ -284,9 +277,8 @@ def test_a_perturbation_that_no_plan_knows_is_taken_as_it_is(write):
     assert column(result.perturbations, "n_impossible") == [0, 0, 0, 0, 1]
     assert column(result.perturbations, "reason")[-1] == "no text given"
     assert result.notes == ("Kinds that are unknown and have no level count as damage to words: backwards.",)
-    assert {example.perturbation for example in result.scored.examples} == {
-        "char_delete/300"
-    }  # only their texts are known
+    known_texts = {example.perturbation for example in result.scored.examples}
+    assert known_texts == {"char_delete/300"}
 
 
 def test_texts_that_a_model_made_are_not_asked_for(write):

@@ -1,6 +1,7 @@
 """Damage to columns of texts: what is asked for, what comes back, and what holds for every text."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -44,20 +45,16 @@ def test_texts_may_be_any_sequence_of_texts(sequence_of):
     result = perturb(sequence_of(TEXTS), "char_delete", permille=100)
     assert result == perturb(TEXTS, "char_delete", permille=100)
     assert {type(text) for text in result} == {str, type(None)}
-    options = {"permille": 1000, "language": "en"}
-    assert perturb(TEXTS, "sentence_insert", donors=sequence_of(TEXTS[:2]), **options) == perturb(
-        TEXTS, "sentence_insert", donors=TEXTS[:2], **options
-    )
+    inserted = partial(perturb, TEXTS, "sentence_insert", permille=1000, language="en")
+    assert inserted(donors=sequence_of(TEXTS[:2])) == inserted(donors=TEXTS[:2])
 
 
 def test_whole_numbers_may_be_those_of_numpy_and_seeds_have_64_bits():
-    degree = {"permille": 500}
-    assert perturb(TEXTS, "char_typo", permille=np.int64(500), seed=np.int64(3)) == perturb(
-        TEXTS, "char_typo", seed=3, **degree
-    )
+    typos = partial(perturb, TEXTS, "char_typo")
+    assert typos(permille=np.int64(500), seed=np.int64(3)) == typos(permille=500, seed=3)
     assert perturb(TEXTS, "word_drop", k=np.int32(2)) == perturb(TEXTS, "word_drop", k=2)
-    assert perturb(TEXTS, "char_typo", seed=-1, **degree) == perturb(TEXTS, "char_typo", seed=2**64 - 1, **degree)
-    assert perturb(TEXTS, "char_typo", seed=2**64, **degree) == perturb(TEXTS, "char_typo", **degree)
+    assert typos(permille=500, seed=-1) == typos(permille=500, seed=2**64 - 1)
+    assert typos(permille=500, seed=2**64) == typos(permille=500)
     with pytest.raises(TypeError):
         perturb(TEXTS, "loop", k=1, seed=0.5)
 

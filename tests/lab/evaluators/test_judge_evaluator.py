@@ -72,9 +72,8 @@ def test_a_number_that_the_answer_contains_counts_only_at_the_end_of_the_reply(p
     evaluator = evaluator_of(path, FakeEngine(lambda request: reply if "[[10]]" in str(request.prompt) else "[[7]]"))
     result = evaluator.asked([ITEM] * 3, text_column([None, "Rating: [[10]]", "Ice."]))
     result.ask_with(evaluator.connect)
-    assert result.means()[:, 0].tolist() == pytest.approx(
-        [np.nan, np.nan if rating is None else rating, 7], nan_ok=True
-    )
+    expected = [np.nan, np.nan if rating is None else rating, 7]
+    assert result.means()[:, 0].tolist() == pytest.approx(expected, nan_ok=True)
     assert len(result.unrated()) == (rating is None)
 
 
@@ -135,11 +134,8 @@ def test_the_hash_of_a_template_covers_its_scale(tmp_path):
     for head in ("", "Scale: 1 to 10\n", "Scale: 1 to 5\n", "Scale: 1 to 5\r\n\r\n", "Scale: 0 to 5\n"):
         file.write_bytes(f"{head}{{question}} {{answer}}".encode())
         hashes[head] = read_template(file).signature
-    assert (
-        hashes[""]
-        == hashes["Scale: 1 to 10\n"]
-        == f'template:{Template("{question} {answer}", ()).hash}|language:"Japanese"'
-    )
+    usual = f'template:{Template("{question} {answer}", ()).hash}|language:"Japanese"'
+    assert hashes[""] == hashes["Scale: 1 to 10\n"] == usual
     assert hashes["Scale: 1 to 5\n"] == hashes["Scale: 1 to 5\r\n\r\n"]
     assert len(set(hashes.values())) == 3
 

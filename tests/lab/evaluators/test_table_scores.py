@@ -14,6 +14,7 @@ from pfgen_fast.lab.evaluators.table_evaluator import TableScores
 from pyarrow import parquet
 
 HEAD = "item,perturbation,metric,score"
+WITH_LEVEL = f"{HEAD},level"
 ROWS = """\
 a,original,fluency,4.5
 a,original,accuracy,5
@@ -81,7 +82,7 @@ def test_ids_in_json_may_be_numbers_but_a_score_may_be_no_text(tmp_path):
 
 def test_directions_are_declared_and_levels_read_where_they_are_given(write):
     assert table.LEVELS == kinds.LEVELS
-    scores = TableScores(write("a,original,f,1,\na,x,f,1,sentence\na,y,f,1,\n", f"{HEAD},level"))
+    scores = TableScores(write("a,original,f,1,\na,x,f,1,sentence\na,y,f,1,\n", WITH_LEVEL))
     assert scores.levels == {"x": "sentence"}
     path = write(ROWS)
     turned = TableScores(path, lower_is_better=["accuracy"])
@@ -98,12 +99,8 @@ def test_directions_are_declared_and_levels_read_where_they_are_given(write):
         (HEAD, '"a\x1b[2J\u202e",x,f,1\n"b",original,f,1\n', r"1 item: a\\u001b\[2J\\u202e"),
         (HEAD, "a,original,f,1\n" * 2, "line 3: a second score of item a, original, f; expected one"),
         ("item,metric,score", "a,f,1\n", "line 2: no column 'perturbation'; there are item, metric, score"),
-        (f"{HEAD},level", "a,x,f,1,words\n", "line 2: unknown level 'words'; expected one of word, character"),
-        (
-            f"{HEAD},level",
-            "a,x,f,1,word\nb,x,f,1,sentence\n",
-            "line 3: the level sentence of x, .* another level above",
-        ),
+        (WITH_LEVEL, "a,x,f,1,words\n", "line 2: unknown level 'words'; expected one of word, character"),
+        (WITH_LEVEL, "a,x,f,1,word\nb,x,f,1,sentence\n", "line 3: the level sentence of x, .* another level above"),
     ],
 )
 def test_a_table_that_breaks_the_rules_is_refused(write, head, rows, message):

@@ -19,6 +19,7 @@ from pfgen_fast.suite.units import PatternTokenizer
 
 MODELS = tuple(f"org-{n // 2}/m{n}" for n in range(12))
 PROMPTS = tuple("abcdefgh")
+JUDGED = [Verdicts("judge", {model: n for n, model in enumerate(MODELS)})]
 TEXT = "ice floats on water because frozen water is less dense than liquid water at the same temperature"
 
 
@@ -138,12 +139,11 @@ def test_a_baseline_that_always_wins_counts_in_the_pairs_with_it():
 
 
 def test_models_with_other_prompts_are_noted():
-    verdicts = [Verdicts("judge", {model: n for n, model in enumerate(MODELS)})]
     metric = grid()
     metric[:3, 2:] = np.nan
     note = "judge: models have 2 to 8 prompts, so their means may differ because their prompts do"
-    assert note in agreement(values_with(metric=metric), verdicts).notes
-    assert not any("prompts" in note for note in agreement(values_with(metric=grid()), verdicts).notes)
+    assert note in agreement(values_with(metric=metric), JUDGED).notes
+    assert not any("prompts" in note for note in agreement(values_with(metric=grid()), JUDGED).notes)
 
 
 def test_pairs_of_many_models_are_compared_as_they_were_judged():
@@ -189,10 +189,8 @@ def test_a_constant_metric_and_models_without_answers_are_noted():
 def test_a_metric_without_a_correlation_is_neither_best_nor_worse_than_length():
     judge = np.arange(12.0)[:, np.newaxis] + np.zeros(8)
     finding = agreement(values_with(length=judge, low=grid(), flat=np.zeros((12, 8))), [ratings_of(judge)])
-    assert (
-        row_of(finding, metric="low", prompts="all")["Spearman"]
-        < row_of(finding, metric="flat", prompts="all")["agree"]
-    )
+    low, flat = (row_of(finding, metric=name, prompts="all") for name in ("low", "flat"))
+    assert low["Spearman"] < flat["agree"]
     assert "agrees best with low" in finding.answer
     assert "judge: length alone agrees better than low" in finding.notes
 
@@ -201,10 +199,8 @@ def test_lengths_that_are_not_known_do_not_hide_what_is_beyond_the_others():
     length, judge = np.abs(grid(1)), grid(3)
     length[0, 0] = length[1] = np.nan  # an empty answer, and a model without answers
     values = values_with(length=length, metric=grid(2))
-    within = replace(values, values={name: column[[0, *range(2, 12)]] for name, column in values.values.items()})
-    within = replace(
-        within, names=MODELS[:1] + MODELS[2:], models=MODELS[:1] + MODELS[2:], families=values.families[1:]
-    )
+    others, columns = MODELS[:1] + MODELS[2:], {name: part[[0, *range(2, 12)]] for name, part in values.values.items()}
+    within = replace(values, names=others, models=others, families=values.families[1:], values=columns)
     figures = [
         row_of(agreement(part, [ratings_of(judge)]), metric="metric", prompts="all")["Spearman given length"]
         for part in (values, within)
@@ -238,15 +234,14 @@ def answers(tmp_path):
 
 
 def test_a_candidate_is_scored_without_the_answers_of_its_family(answers):
-    verdicts = [Verdicts("judge", {model: n for n, model in enumerate(MODELS)})]
-    values = read_metric_values([str(answers)], ["chrf:mean", "chrf"], verdicts, family="family")
+    values = read_metric_values([str(answers)], ["chrf:mean", "chrf"], JUDGED, family="family")
     texts = [json.loads(line) for line in answers.read_text().splitlines()]
     texts = {model: [row["answer"] for row in texts if row["model"] == model] for model in MODELS}
     for reduce, name in (("mean", "chrf:mean"), ("best", "chrf")):
         others = [[texts[model][at] for model in MODELS[2:]] for at in range(8)]
         expected = ReferenceScorer("chrf", reduce=reduce).score(texts[MODELS[0]], others)["chrf"]
         assert values.values[name][0].tolist() == expected.tolist()
-    alone = read_metric_values([str(answers)], ["chrf"], verdicts)
+    alone = read_metric_values([str(answers)], ["chrf"], JUDGED)
     assert (alone.values["chrf"] >= values.values["chrf"]).all()
     assert values.values["length"][0, 0] == len(texts[MODELS[0]][0])
 
@@ -261,21 +256,19 @@ def test_a_candidate_is_scored_without_the_answers_of_its_family(answers):
     ],
 )
 def test_our_scores_are_of_suites_without_the_family(answers, spec, unit, lengths):
-    verdicts = [Verdicts("judge", {model: n for n, model in enumerate(MODELS)})]
-    values = read_metric_values([str(answers)], [spec], verdicts, family="family")
+    values = read_metric_values([str(answers)], [spec], JUDGED, family="family")
     tokenizer = unit and PatternTokenizer(unit)
     texts = [json.loads(line)["answer"] for line in answers.read_text().splitlines()[:12]]
     question = Question("Q1", "a", {"answers": tuple(texts[2:])}, tokenizer=tokenizer, lengths=lengths)
     expected = Scorer(Suite("own", (question,))).score("Q1", texts[:2]).fluency
     assert values.values[spec][:2, 0].tolist() == expected.tolist()
-    assert agreement(values, verdicts).tables[0].rows[1][:5] == ("judge", "all", spec, 12, 6)
+    assert agreement(values, JUDGED).tables[0].rows[1][:5] == ("judge", "all", spec, 12, 6)
 
 
 def test_references_are_the_first_of_other_families(answers, tmp_path):
-    verdicts = [Verdicts("judge", {model: n for n, model in enumerate(MODELS)})]
     (tmp_path / "strong.txt").write_text(f"{MODELS[11]}\n{MODELS[0]}\n")
     single = read_metric_values(
-        [str(answers)], ["chrf"], verdicts, family="family", references=tmp_path / "strong.txt", most=1
+        [str(answers)], ["chrf"], JUDGED, family="family", references=tmp_path / "strong.txt", most=1
     )
     rows = [json.loads(line) for line in answers.read_text().splitlines()[:12]]
     expected = ReferenceScorer("chrf").score([rows[10]["answer"]], [[rows[0]["answer"]]])["chrf"][0]
@@ -299,47 +292,33 @@ def test_families_with_fewer_references_are_noted_and_most_makes_them_equal(answ
 
 
 def test_a_family_without_references_is_left_out(answers, tmp_path):
-    verdicts = [Verdicts("judge", {model: n for n, model in enumerate(MODELS)})]
     (tmp_path / "strong.txt").write_text(MODELS[0])
     values = read_metric_values(
-        [str(answers)], ["chrf", "fluency"], verdicts, family="family", references=tmp_path / "strong.txt"
+        [str(answers)], ["chrf", "fluency"], JUDGED, family="family", references=tmp_path / "strong.txt"
     )
     assert np.isnan(values.values["chrf"]).any(axis=1).tolist() == [True] * 2 + [False] * 10
     assert values.notes == ("f0: no references are left without the own family; expected those of other families",)
 
 
+ICE = "prompt,model,answer\na,x,Ice\n"
+
+
 @pytest.mark.parametrize(
     ("text", "options", "problem"),
     [
-        ("prompt,model,answer\na,x,Ice\n", {"metrics": ["chrf"]}, "x: no references are left without the own family"),
+        (ICE, {"metrics": ["chrf"]}, "x: no references are left without the own family"),
         ("prompt,model,score\na,x,1\n", {"metrics": ["chrf"]}, "'chrf': expected a column of answers"),
-        ("prompt,model,answer\na,x,Ice\n", {"metrics": ["quality"]}, "unknown metric 'quality'.*or name a column"),
-        (
-            "prompt,model,answer\na,x,Ice\n",
-            {"metrics": ["corpus_bleu:mean"]},
-            "'corpus_bleu:mean': expected a metric of sin",
-        ),
-        (
-            "prompt,model,answer\na,x,Ice\n",
-            {"metrics": ["corpus_blue"]},
-            "'corpus_blue'; expected one of fluency, .*average, bleu, nmt_bleu",
-        ),
-        ("prompt,model,answer\na,x,Ice\n", {"metrics": ["chrf:words"]}, "'chrf:words': expected best or mean"),
-        (
-            "prompt,model,answer\na,x,Ice\nb,y,Ice\n",
-            {"metrics": ["fluency:words,9,6"]},
-            "expected a limit above the tar",
-        ),
+        (ICE, {"metrics": ["quality"]}, "unknown metric 'quality'.*or name a column"),
+        (ICE, {"metrics": ["corpus_bleu:mean"]}, "'corpus_bleu:mean': expected a metric of sin"),
+        (ICE, {"metrics": ["corpus_blue"]}, "'corpus_blue'; expected one of fluency, .*average, bleu, nmt_bleu"),
+        (ICE, {"metrics": ["chrf:words"]}, "'chrf:words': expected best or mean"),
+        (f"{ICE}b,y,Ice\n", {"metrics": ["fluency:words,9,6"]}, "expected a limit above the tar"),
         *(
-            (
-                "prompt,model,answer\na,x,Ice\nb,y,Ice\n",
-                {"metrics": [f"fluency:{wrong}"]},
-                "expected characters or whitespace or w",
-            )
+            (f"{ICE}b,y,Ice\n", {"metrics": [f"fluency:{wrong}"]}, "expected characters or whitespace or w")
             for wrong in ("", "words,0,10", "0x,3x", "words,2x,3x,each,each")
         ),
-        ("prompt,model,answer\na,x,Ice\n", {"category": "kind"}, "column 'kind': no table has such a column of cat"),
-        ("prompt,model,answer\na,x,Ice\n", {"family": "maker"}, "column 'maker': no family of x"),
+        (ICE, {"category": "kind"}, "column 'kind': no table has such a column of cat"),
+        (ICE, {"family": "maker"}, "column 'maker': no family of x"),
         ("prompt,text\na,Ice\n", {}, "expected a column of models"),
         ("prompt,model,answer\na,,Ice\n", {}, "line 2: column 'model' is empty"),
         ("prompt,model,x\na,m,1\nb,m,one\n", {}, "line 3, column 'x': expected a number, not 'one'"),

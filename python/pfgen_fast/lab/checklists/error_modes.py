@@ -18,7 +18,7 @@ from ...base.errors import ChecklistError
 from ...base.table import Column, Table
 from ...base.untrusted_json import read_toml
 from ..words import Counter as CounterName
-from ..words import count_words, counter_name, counter_there, has_nltk, instead_of_nltk, nltk_sentences, sentences
+from ..words import counter_name, counter_there, has_nltk, instead_of_nltk, nltk_sentences, sentences, words
 from .checklist_runs import Answer, Run
 from .checklist_scoring import LengthFigures, length_figures
 from .checklist_suite import ChecklistSuite, OfModel, keys_in_order
@@ -193,7 +193,7 @@ def errors_in(
             AnswerErrors(
                 key,
                 task,
-                count_words(text, rules.counter) if n_words is None else n_words,
+                len(words(text, rules.counter)) if n_words is None else n_words,
                 repeated,
                 rejection=rules.rejections.phrase_of(text),
                 is_cut_off=None if reply.finish_reason is None else reply.finish_reason == "length",

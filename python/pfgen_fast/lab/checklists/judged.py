@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from ...base.errors import ChecklistError
 from ...base.untrusted_text import in_one_line
-from ..words import count_words, counter_name, counter_there
+from ..words import counter_name, counter_there, words
 from .checklist_runs import Answer, Run
 from .checklist_suite import ChecklistSuite, hashes_of, keys_in_order
 from .judgements import HIGHEST_MARK, Judgement
@@ -168,7 +168,7 @@ def _judged(
             counters[_PUBLISHED] = None
         elif key in answers:
             counter = counter_there(suite.words)
-            n_words = count_words(answers[key].response, counter)
+            n_words = len(words(answers[key].response, counter))
             counters[counter_name(counter)] = None
         verdicts = _mean_verdicts(own)
         if own[0].method != "checklist":

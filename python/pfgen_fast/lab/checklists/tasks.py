@@ -21,8 +21,6 @@ METHODS: tuple[Method, ...] = get_args(Method)
 Profile = Literal["plain", "upstream"]
 """How an answer is shown to a judge and how the reply is parsed: by our rules, or as in HelloBench's code."""
 
-PROFILES: tuple[Profile, ...] = get_args(Profile)
-
 READING: Mapping[Profile, tuple[str, ...]] = {"plain": ("one list at the end",)}
 """The rules for parsing replies, where they have changed: verdicts by other rules are stale."""
 

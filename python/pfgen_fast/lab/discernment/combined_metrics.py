@@ -164,12 +164,8 @@ def difference_rows(tests: Sequence[Discernment]) -> Iterator[TableRow]:
                     scores = test.scores[task][PLAIN].at(rows)
                     levels = [test.scored.plan.perturbations[row].level for row in rows]
                     parts.append((scores, sign * statistics.level_weights(scores.d, levels)))
-                both = DiscernmentScores(
-                    *(
-                        np.concatenate(columns, axis=-1)
-                        for columns in zip(*(scores for scores, _ in parts), strict=True)
-                    )
-                )
+                columns = zip(*(scores for scores, _ in parts), strict=True)
+                both = DiscernmentScores(*(np.concatenate(column, axis=-1) for column in columns))
                 weights = np.concatenate([weights for _, weights in parts])
                 low, high = statistics.interval_of_sum(weights, both)
                 named = {"first": first.scored.evaluator, "second": second.scored.evaluator, "task": task}

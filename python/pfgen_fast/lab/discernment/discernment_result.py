@@ -19,7 +19,6 @@ from ..statistics.discernment_scores import DiscernmentScores
 from .discernment_items import Collection
 from .discernment_plan import Plan
 
-Cell = str | int | float | bool | None
 TableRow = dict[str, Any]
 Rows = tuple[TableRow, ...]
 """The rows of a table, by the names of its columns."""

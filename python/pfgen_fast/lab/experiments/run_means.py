@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from ...suite.rules import PARTS
 from ..chart_data import Points
 from ..finding import finding_table
 from ..statistics.correlation import MIN_VALUES, few_values
+from .verdict_tables import finite_number
 
 Cluster = Literal["model", "organisation", "none"]
 """The common property that makes runs depend on one another."""
@@ -197,10 +197,7 @@ def _rows(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]
 
 def _number_in(cell: str, where: str) -> float:
     """The finite number in a cell; raises ExperimentError for any other content."""
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
+    value = finite_number(cell)
+    if value is None:
         raise ExperimentError(f"{where}: expected a number, not {in_one_line(cell, 40)!r}; leave a missing score empty")
     return value

@@ -140,19 +140,12 @@ def read_metric_values(
     threads: int | None = None,
     on_progress: Callable[[int, int | None], None] | None = None,
 ) -> MetricValues:
-    """Reads or computes metrics of the answers of the models with verdicts.
+    """Reads or computes metrics of the answers of the models with verdicts; other models are references only.
 
-    Args:
-        sources: Tables of answers, of scores, and of the categories of prompts.
-        metrics: Columns of numbers, or metrics to compute; by default all columns of numbers.
-        verdicts: The verdicts; models without any are references only.
-        family: `model`, `organisation`, or a column of any of the tables.
-        families: Known families of models, such as those of the tables of verdicts.
-        category: The column of categories; by default one with a usual name.
-        references: A file with the names of the models whose answers are references, the best first; by default all.
-        most: The largest number of references for a prompt.
-        threads: The number of threads.
-        on_progress: Called with the numbers of families that are scored and to score.
+    Without `metrics`, all columns of numbers are used. `family` is `model`, `organisation`, or a column of any of the
+    tables, beside the known `families`. `references` is a file with the names of the models whose answers are
+    references, the best first; `most` is their largest number for a prompt. `on_progress` is called with the numbers of
+    families that are scored and to score.
     """
     answers, known = _Answers(), dict(families or {})
     column = "" if family in ("model", "organisation") else family

@@ -81,7 +81,7 @@ def _record(
     for name, value in row.items():
         if name in columns.values() or value is None or (isinstance(value, str) and not value.strip()):
             continue
-        number = _number(value)
+        number = finite_number(value)
         balance[name] += 1 if number is not None else -1
         if number is not None:
             numbers[name] = number
@@ -107,7 +107,8 @@ def _columns(names: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
     return columns
 
 
-def _number(value: Any) -> float | None:
+def finite_number(value: Any) -> float | None:
+    """A cell as a number; None for anything else, and for a number that is not finite."""
     if not isinstance(value, (str, int, float)):
         return None
     try:

@@ -100,7 +100,7 @@ def negate(case: Case) -> Damaging:
     reading = case.reading
     pattern, opposite = (_japanese(), _opposite_ja) if reading.language == "ja" else (_english(), _opposite_en)
     opposites = {Span(*match.span()): opposite(match) for match in pattern.finditer(reading.seen)}
-    sites = [site for site in opposites if not reading.has_joining(site)]
+    sites = [site for site in opposites if reading.joining.isdisjoint(range(*site))]
     return case.replaced(sites, lambda site, _: opposites[site])
 
 

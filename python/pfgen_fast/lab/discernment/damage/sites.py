@@ -214,13 +214,9 @@ class Donors:
     def candidates(
         self, key: Hashable, parts_of: Callable[[str], Iterable[str]], group: Hashable, without: Iterable[str]
     ) -> Candidates:
-        """The parts that texts of other groups have, without those that a text has itself.
+        """The parts that texts of other groups have, without those that a text has itself (`without`).
 
-        Args:
-            key: Names `parts_of`, whose results are listed once for all texts.
-            parts_of: Returns the parts of a donor.
-            group: The group of the text, if the donors have groups.
-            without: Parts to leave out.
+        `key` names `parts_of`, which returns the parts of a donor and is called once for each.
         """
         if key not in self._parts:
             groups = self.groups or [None] * len(self.texts)

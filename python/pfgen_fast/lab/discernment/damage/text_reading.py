@@ -130,10 +130,6 @@ class TextReading:
         seen = self.seen[part.start : part.end].rstrip()
         return Span(part.start + len(seen) - len(seen.lstrip()), part.start + len(seen))
 
-    def has_joining(self, part: Span) -> bool:
-        """Whether a part has a code point that joins a character."""
-        return any(i in self.joining for i in range(*part))
-
     @cached_property
     def classes(self) -> str:
         """The class of each code point: H hiragana, T katakana, K kanji, A other letters and digits, O the rest."""
