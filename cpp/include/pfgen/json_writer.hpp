@@ -22,7 +22,7 @@ class JsonWriter {
   void item();
 
   void text(std::string_view utf8);  // valid UTF-8
-  void number(double value);
+  void number(double value);  // repr(value) of a Python float, or a name that JSON lacks: NaN, Infinity, -Infinity
   void written(std::string_view json) { json_ += json; }  // a value without line breaks
 
   std::string take() && { return std::move(json_); }
@@ -35,8 +35,5 @@ class JsonWriter {
   bool is_compact_;
   bool is_empty_ = false;  // whether the object or list that is being written has nothing yet
 };
-
-// repr(value) of a Python float, or the names that JSON lacks: NaN, Infinity, -Infinity.
-std::string json_number(double value);
 
 }  // namespace pfgen

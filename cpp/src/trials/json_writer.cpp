@@ -30,30 +30,31 @@ void append_escape(std::string& json, char c) {
   }
 }
 
-}  // namespace
-
-std::string json_number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
+// Appends repr(value) of a Python float.
+void append_finite(std::string& json, double value) {
+  std::array<char, 32> text;
+  char* const begin = text.data();
+  char* const limit = begin + text.size();
   const double size = std::abs(value);
   const bool is_plain = size == 0 || (size >= kFirstPlain && size < kEndOfPlain);
   // Two integers have the digits of a number with at most six decimals, as scores have, in a third of the time.
   const auto millionths = static_cast<std::uint64_t>(is_plain && size < kFewDigits ? size * kMillion + 0.5 : 0);
   if (is_plain && static_cast<double>(millionths) / kMillion == size) {
-    std::string digits = std::signbit(value) ? "-" : "";
-    digits += std::to_string(millionths / kMillion);
-    const std::size_t point = digits.size();
-    digits += std::to_string(kMillion + millionths % kMillion);
-    digits[point] = '.';  // instead of the first digit, 1
-    digits.resize(std::max(digits.find_last_not_of('0') + 1, point + 2));
-    return digits;
+    if (std::signbit(value)) json += '-';
+    json.append(begin, std::to_chars(begin, limit, millionths / kMillion).ptr);
+    char* end = std::to_chars(begin, limit, kMillion + millionths % kMillion).ptr;
+    *begin = '.';  // instead of the first digit, 1
+    while (end[-1] == '0' && end > begin + 2) --end;
+    json.append(begin, end);
+    return;
   }
-  std::array<char, 32> buffer;
   const auto format = is_plain ? std::chars_format::fixed : std::chars_format::scientific;
-  std::string digits(buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format).ptr);
-  if (is_plain && digits.find('.') == std::string::npos) digits += ".0";
-  return digits;
+  char* const end = std::to_chars(begin, limit, value, format).ptr;
+  json.append(begin, end);
+  if (is_plain && std::find(begin, end, '.') == end) json += ".0";
 }
+
+}  // namespace
 
 void JsonWriter::begin(char bracket) {
   json_ += bracket;
@@ -93,7 +94,10 @@ void JsonWriter::text(std::string_view utf8) {
   json_ += '"';
 }
 
-void JsonWriter::number(double value) { json_ += is_compact_ && !std::isfinite(value) ? "null" : json_number(value); }
+void JsonWriter::number(double value) {
+  if (std::isfinite(value)) return append_finite(json_, value);
+  json_ += is_compact_ ? "null" : std::isnan(value) ? "NaN" : value < 0 ? "-Infinity" : "Infinity";
+}
 
 void JsonWriter::break_line() {
   if (!is_compact_) json_.append(1, '\n').append(2 * depth_, ' ');
