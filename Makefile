@@ -10,7 +10,7 @@ TESTS ?= --all
 WORKERS ?= auto
 # A separate environment, because these programs limit the versions of many packages.
 INTEGRATIONS := $(VENV)-integrations
-SOURCES := pyproject.toml CMakeLists.txt tools/install.py $(shell find cpp python -type f ! -name '*.pyc' ! -name '_core*.so' ! -name '* *')
+SOURCES := pyproject.toml CMakeLists.txt tools/install.py $(shell find cpp python -type f ! -name '*.pyc' ! -name '_core*.so' ! -name '*.wasm' ! -name '* *')
 PFGEN_BENCH ?= ../shared/pfgen-bench
 export PFGEN_BENCH
 # The requirement of torch in `make models`. Its usual build contains CUDA; a build for CPUs is smaller, see CONTRIBUTING.md.
@@ -194,7 +194,7 @@ $(VENV)/with-browser: $(VENV)/with-tools
 	@$(INSTALL) --group browser
 	@touch $@
 
-# Not after installing: a module that is there is installed with the package.
+# Not after installing, so that a module is made before the package that holds it.
 $(VENV)/with-wasm: $(VENV)/made
 	@$(INSTALL) --group wasm
 	@touch $@
