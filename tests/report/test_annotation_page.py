@@ -9,7 +9,8 @@ from makers.pages import WHITE
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.annotations.annotation_rows import export_lines, read_rows
 from pfgen_fast.lab.checklists.marks import read_people
-from pfgen_fast.report.annotation_page import write_sheet
+from pfgen_fast.report.annotation_page import sheet_page
+from pfgen_fast.report.pages import write_page
 from report.sheets import SUITE, mark_item, sheet_of
 
 pytestmark = pytest.mark.browser
@@ -28,7 +29,7 @@ def open_tab(open_tab):
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("sheets") / "ann.html"
-    write_sheet(SHEET, path)
+    write_page(path, sheet_page(SHEET))
     return path
 
 
@@ -157,7 +158,7 @@ def test_the_page_fits_and_can_be_used_by_everybody(open_tab, path, language, op
 
 def test_texts_and_questions_are_side_by_side_and_scroll_by_themselves(open_tab, tmp_path):
     long = "".join(f"Sentence {number} of a long answer.\n" for number in range(700))
-    write_sheet(sheet_of([mark_item(0, long), mark_item(1, long, "a2")]), tmp_path / "page.html")
+    write_page(tmp_path / "page.html", sheet_page(sheet_of([mark_item(0, long), mark_item(1, long, "a2")])))
     page = open_tab(tmp_path / "page.html").page
     material, form, guideline = (page.locator(id).bounding_box() for id in ("#material", "#form", "#guideline"))
     assert material["x"] < form["x"] < guideline["x"]
@@ -188,7 +189,7 @@ def test_no_text_acts_and_a_megabyte_is_shown_at_once(open_tab, tmp_path):
     sheet = sheet_of(
         items, guideline=f"# {attack}\n- {attack}", annotator=attack, levels=[{"value": 1, "text": attack}]
     )
-    write_sheet(sheet, tmp_path / "page.html")
+    write_page(tmp_path / "page.html", sheet_page(sheet))
     page = open_tab(tmp_path / "page.html").page
     page.keyboard.press("q")
     assert page.evaluate("performance.now()") < 5000

@@ -52,7 +52,7 @@ def test_bars_of_a_waterfall_begin_where_the_last_one_ends_and_agree_with_the_ti
 
 
 def test_dots_without_a_value_keep_their_row_and_texts_stay_texts(tab):
-    chart = add(tab, f"dots({ROWS}, {{ label: 'Scores', zero: 0.45 }})")
+    chart = add(tab, f"dots({ROWS}, {{ label: 'Scores' }})")
     assert chart.locator("circle").count() == 1
     assert [chart.locator(f"[role=img] >> nth={number}").get_attribute("aria-label") for number in (0, 1)] == [
         "A: 0.5",

@@ -11,12 +11,11 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 
 from markdown_it import MarkdownIt
 
 from ..lab.annotations.annotation_rows import SHOWN, Sheet, export_lines, row_of
-from .pages import markup, page_json, page_text, source, write_page
+from .pages import markup, page_json, page_text, source
 
 _SCRIPTS = (
     *("annotation/words.js", "annotation/items.js", "annotation/storage.js", "annotation/item_view.js"),
@@ -91,12 +90,7 @@ def plain_html(text: str) -> str:
     return "".join(f'<div class="{name}">{html.escape(block)}</div>' for block in _BLOCK.findall(text))
 
 
-def write_sheet(sheet: Sheet, path: Path) -> None:
-    """Writes the page of a sheet into one file."""
-    write_page(path, sheet_page(sheet))
-
-
 def words() -> dict[str, dict[str, str]]:
     """The texts of the page by language."""
     texts: dict[str, dict[str, str]] = json.loads(source("annotation/words.json"))
-    return texts
+    return {language: {word: texts[word][language] for word in texts} for language in texts["name"]}

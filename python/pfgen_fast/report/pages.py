@@ -47,7 +47,7 @@ _HEAD = re.compile(
 )
 
 LOOKS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "finding.html.jinja": ("finding.css", ("charts.js", "finding.js")),
+    "finding.html.jinja": ("finding.css", ("charts.js", "row_charts.js", "finding.js")),
     "building.html.jinja": ("building.css", ("charts.js", "building.js")),
 }
 """The style and the scripts of pages, by their templates, unless a writer chooses others."""

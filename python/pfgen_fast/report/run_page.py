@@ -32,25 +32,17 @@ from .safe_runs import N_SHOWN, CheckedQuestion, CheckedRun, ReportRun, by_score
 from .trying import FIELD, packed_core
 
 _OVERVIEW = (
-    "tabs",
-    "leaderboard",
-    "distributions",
-    "intervals",
-    "figures",
-    "filters",
-    "plots",
-    "heat_map",
-    "subjects",
-    "sweep",
+    *("tabs", "leaderboard", "distributions", "intervals", "figures"),
+    *("filters", "plots", "heat_map", "subjects", "sweep"),
 )
 _VIEWS = (
     *("answers", "question_table", "questions", "diagnosis", "run_view", "question_view"),
     *("differences", "comparison", "search", "palette"),
 )
 SCRIPTS = (
-    *("unpacking.js", "charts.js", "marks.js", "report/state.js", "address.js", "dialog.js"),
+    *("unpacking.js", "charts.js", "row_charts.js", "marks.js", "report/state.js", "address.js", "dialog.js"),
     *(f"report/{name}.js" for name in (*_OVERVIEW, *_VIEWS, "keys")),
-    *("steps.js", "report/main.js"),
+    "report/main.js",
 )
 TRY_SCRIPTS = (*SCRIPTS[:-1], *FIELD, "report/try.js", SCRIPTS[-1])
 """The scripts of a page that scores answers, too."""

@@ -61,7 +61,8 @@ class Annotate:
         from ...base.file_writing import write_whole
         from ...base.untrusted_json import json_bytes
         from ...lab.annotations.annotation_plan import PAGES, PLAN_FILE, check_plan_folder, make_plan
-        from ...report.annotation_page import write_sheet
+        from ...report.annotation_page import sheet_page
+        from ...report.pages import write_page
 
         asks = list(dict.fromkeys(self.ask or ["marks"]))
         asked, items = self._asked(asks)
@@ -71,7 +72,7 @@ class Annotate:
         check_plan_folder(self.output, plan)
         write_whole(self.output / PLAN_FILE, json_bytes(plan.record))
         for sheet in plan.sheets:
-            write_sheet(sheet, self.output / PAGES / f"{sheet.annotator}.html")
+            write_page(self.output / PAGES / f"{sheet.annotator}.html", sheet_page(sheet))
         if not self.quiet:
             sizes = sorted({len(sheet.items) for sheet in plan.sheets})
             size = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))

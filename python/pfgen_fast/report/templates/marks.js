@@ -5,27 +5,23 @@ function tintLevel(share, bounds) {
   return bounds.filter((bound, at) => at < 3 ? share >= bound : share > bound).length;
 }
 
-/** One span for each sequence of characters with the same tint, within one mark for each keyword. */
-function tintedNodes({ points, levels, marked }, begin, end) {
-  const nodes = [];
-  for (let from = begin; from < end;) {
-    let to = from + 1;
-    while (to < end && marked[to] === marked[from]) to++;
-    const spans = tintedSpans(points, levels, from, to);
-    nodes.push(...(marked[from] ? [make("mark", { title: "keyword" }, ...spans)] : spans));
-    from = to;
+/** The ranges between two places in which the values of each list are the same. */
+function* alikeRanges(begin, end, ...lists) {
+  for (let from = begin, to; from < end; from = to) {
+    for (to = from + 1; to < end && lists.every((values) => values[to] === values[from]);) to++;
+    yield [from, to];
   }
-  return nodes;
 }
 
-function tintedSpans(points, levels, begin, end) {
-  const spans = [];
-  for (let from = begin; from < end;) {
-    let to = from + 1;
-    while (to < end && levels[to] === levels[from]) to++;
-    const text = points.slice(from, to).join("").replaceAll("\n", "↵\n");
-    spans.push(make("span", { className: `t${levels[from]}` }, text));
-    from = to;
-  }
-  return spans;
+/** Code points as a text that shows its line breaks. */
+function shownText(points) {
+  return points.join("").replaceAll("\n", "↵\n");
+}
+
+/** One span for each sequence of characters with the same tint, within one mark for each keyword. */
+function tintedNodes({ points, levels, marked }, begin, end) {
+  return [...alikeRanges(begin, end, marked)].flatMap(([first, last]) => {
+    const spans = [...alikeRanges(first, last, levels)].map(([from, to]) => make("span", { className: `t${levels[from]}` }, shownText(points.slice(from, to))));
+    return marked[first] ? [make("mark", { title: "keyword" }, ...spans)] : spans;
+  });
 }

@@ -10,7 +10,25 @@ function make(tag, properties, ...children) {
   return element;
 }
 
-/** The same for an element of SVG, with attributes. */
+/** A button that acts when it is pressed. */
+function buttonTo(act, properties, ...content) {
+  const button = make("button", { type: "button", ...properties }, ...content);
+  button.addEventListener("click", act);
+  return button;
+}
+
+/** A button at the end of what is shown, which shows more in its place. */
+function moreButton(text, showMore) {
+  const button = buttonTo(() => { button.remove(); showMore(); }, { className: "more" }, text);
+  return button;
+}
+
+/** Nodes with commas between them; an item may be a list of nodes. */
+function listed(items) {
+  return items.flatMap((item, index) => [index ? ", " : "", ...[item].flat()]);
+}
+
+/** The same as `make` for an element of SVG, with attributes. */
 function svg(tag, attributes, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -72,9 +90,7 @@ function addLongText(element, n, first, nodes, addEnd) {
     addEnd();
     return;
   }
-  const more = make("button", { type: "button", className: "more" }, `Show all ${counted(n)} characters`);
-  more.addEventListener("click", () => { more.remove(); element.append(...nodes(first, n)); addEnd(); element.focus(); });
-  element.append(more);
+  element.append(moreButton(`Show all ${counted(n)} characters`, () => { element.append(...nodes(first, n)); addEnd(); element.focus(); }));
 }
 
 /** Saves a text or a blob as a file. */

@@ -51,11 +51,8 @@ function pictureForms(drawing, name, legend) {
 
 /** Buttons that save something in some forms. */
 function saveButtons(name, forms) {
-  return make("div", { className: "save" }, ...Object.entries(forms).map(([form, save]) => {
-    const button = make("button", { type: "button", ariaLabel: `Save as ${form}: ${name}`, title: `Save as ${form}` }, form);
-    button.addEventListener("click", save);
-    return button;
-  }));
+  return make("div", { className: "save" }, ...Object.entries(forms).map(([form, save]) =>
+    buttonTo(save, { ariaLabel: `Save as ${form}: ${name}`, title: `Save as ${form}` }, form)));
 }
 
 function nameAbove(element) {

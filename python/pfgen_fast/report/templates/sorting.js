@@ -24,7 +24,7 @@ function markOrder(heads, sorted, sign) {
 
 /** The value of a cell to sort by: the number that it begins with in a column of numbers, otherwise its text. */
 function sortValue(cell, isNumber) {
-  const text = cell.dataset.value ?? cell.textContent.trim();
+  const text = cell.textContent.trim();
   if (!isNumber) return text === "–" ? null : text;
   const value = Number.parseFloat(text.replaceAll(",", ""));
   return Number.isNaN(value) ? null : value;
@@ -34,8 +34,7 @@ function sortValue(cell, isNumber) {
 function makeSortable(table) {
   const heads = [...table.tHead.rows[0].cells];
   for (const head of heads) {
-    const button = make("button", { type: "button" }, ...head.childNodes);
-    button.addEventListener("click", () => {
+    head.append(buttonTo(() => {
       const isNumber = head.classList.contains("number");
       const before = head.getAttribute("aria-sort");
       const sign = (before ? before === "descending" : !isNumber || head.classList.contains("rising")) ? 1 : -1;
@@ -44,8 +43,7 @@ function makeSortable(table) {
       const rows = [...body.rows];
       body.append(...placesInOrder(rows.map((row) => sortValue(row.cells[head.cellIndex], isNumber)), sign).map((place) => rows[place]));
       table.parentElement.scrollTop = 0;
-    });
-    head.append(button);
+    }, {}, ...head.childNodes));
   }
 }
 

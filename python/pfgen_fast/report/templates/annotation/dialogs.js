@@ -43,11 +43,10 @@ function buildList() {
   document.getElementById("list-items").replaceChildren(...items.map((item, number) => {
     const state = stateOf(decisions[number]);
     const states = decisions[number].isUnclear ? [state, "flagged"] : [state];
-    const button = make("button", { type: "button" },
+    const button = buttonTo(() => { list.close(); goTo(number); }, {},
       make("span", { className: "excerpt", lang: item.kind === "vote" ? sheet.language : sheet.content_language }, shortened(item.excerpt, 90)),
       make("span", { className: "kind" }, say(`kind_${item.kind}`)), make("span", { className: `states ${state}` }, states.map(say).join(", ")));
     if (number === current) button.setAttribute("aria-current", "true");
-    button.addEventListener("click", () => { list.close(); goTo(number); });
     return make("li", { value: number + 1, hidden: shown !== "all" && !states.includes(shown) }, button);
   }));
 }
@@ -84,11 +83,7 @@ function ask(text, ...answers) {
   document.getElementById("question-text").textContent = text;
   return new Promise((done) => {
     dialog.returnValue = "cancel";
-    dialog.querySelector(".buttons").replaceChildren(...[...answers, "cancel"].map((word) => {
-      const button = make("button", { type: "button" }, say(word));
-      button.addEventListener("click", () => dialog.close(word));
-      return button;
-    }));
+    dialog.querySelector(".buttons").replaceChildren(...[...answers, "cancel"].map((word) => buttonTo(() => dialog.close(word), {}, say(word))));
     dialog.addEventListener("close", () => done(dialog.returnValue), { once: true });
     dialog.showModal();
   });

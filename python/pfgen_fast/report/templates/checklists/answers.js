@@ -159,7 +159,7 @@ function aboutAnswers(answers) {
   const chosen = new Set(chosenRuns());
   const judged = samples.filter(({ run, verdicts }) => verdicts && chosen.has(run)).sort((a, b) => b.score - a.score || a.run - b.run);
   const without = [...chosen].filter((run) => overview.state_names[overview.states[task][run]] === "missing");
-  const missing = without.flatMap((run, index) => [index ? ", " : "", make("bdi", {}, overview.runs[run].name)]);
+  const missing = listed(without.map((run) => make("bdi", {}, overview.runs[run].name)));
   return [
     make("div", { className: "beside" },
       judged.length ? glance(judged, checklist) : make("p", {}, "No answer is judged."),
@@ -174,12 +174,11 @@ function glance(judged, checklist) {
   const heads = isByQuestion ? checklist.questions.map((question, number) => [String(number + 1), question]) : [["Rating", ""]];
   const rows = judged.map((sample) => {
     const [dearest] = isByQuestion ? byCost(sample.verdicts, checklist) : [];
-    const button = make("button", { type: "button", className: "name-button" }, make("bdi", {}, overview.runs[sample.run].name), sample.trial === 1 ? "" : ` (${sample.trial})`);
-    button.addEventListener("click", () => {
+    const button = buttonTo(() => {
       const answer = dialogBody.querySelector(`.scored[data-run="${sample.run}"]`);
       answer?.scrollIntoView();
       answer?.querySelector("[tabindex]").focus({ preventScroll: true });
-    });
+    }, { className: "name-button" }, make("bdi", {}, overview.runs[sample.run].name), sample.trial === 1 ? "" : ` (${sample.trial})`);
     return make("tr", {}, make("th", { scope: "row" }, button), make("td", { className: "number" }, figure(sample.score, overview.digits)),
       ...(isByQuestion ? [make("td", { className: "number" }, dearest.cost > 0 ? `${dearest.number + 1}: ${costText(dearest.cost)}` : "–")] : []),
       ...sample.verdicts.map((verdict) => make("td", { className: isByQuestion ? `number ${tintClass(verdict)}` : "number" }, String(Number(verdict.toFixed(2))))));

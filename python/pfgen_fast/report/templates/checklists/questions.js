@@ -20,7 +20,7 @@ function errorsSentence(errors) {
 function ownLosses(number) {
   const { losses, errors, gaps, score, name: model } = overview.runs[number];
   const missing = gaps.map(([place, gap, ids, n]) => make("p", { className: "missing" }, `${counted(n)} ${gap} in `, make("bdi", {}, place), ": ",
-    ...ids.flatMap((id, index) => [index ? ", " : "", make("bdi", {}, id)]), n > ids.length ? ` and ${n - ids.length} more` : ""));
+    ...listed(ids.map((id) => make("bdi", {}, id))), n > ids.length ? ` and ${n - ids.length} more` : ""));
   if (!losses) return missing;
   const total = (name, value) => ({ name, total: value, text: figure(value, 1) });
   const isShown = (points) => figure(Math.abs(points), 1) !== "0.0";

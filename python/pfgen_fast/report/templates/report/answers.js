@@ -77,18 +77,10 @@ function shownPoints({ text, tints, spans }, { patterns, lookAhead, table }) {
 
 // ---- Elements
 
-/** A text with its tints; the end of a long one is shown on demand. */
+/** A text with its tints. */
 function answerText(text, answers, label) {
   const shown = shownPoints(text, answers);
-  const n = shown.points.length;
-  const element = make("div", { className: "answer", role: "group", ariaLabel: label });
-  if (n > N_SHORT) element.tabIndex = 0;  // it may scroll; a stop for each short one would be in the way
-  addLongText(element, n, N_AT_ONCE, (begin, end) => tintedNodes(shown, begin, end), () => {
-    const hidden = text.length - overview.n_shown;
-    if (!n) element.append(make("span", { className: "quiet" }, text.length ? "not shown" : "empty answer"));
-    if (hidden > 0) element.append(make("span", { className: "quiet" }, ` … ${counted(hidden)} more characters`));
-  });
-  return element;
+  return answerBox(text.length, shown.points.length, label, (begin, end) => tintedNodes(shown, begin, end));
 }
 
 function partsText({ fluency, truthfulness, helpfulness }) {
@@ -101,8 +93,7 @@ function sampleElement(sample, answers, head, label) {
     make("p", { className: "sample-head" }, ...head, make("span", { className: "quiet" }, ` ${partsText(sample)} · ${counted(sample.length)} characters`)),
     answerText(sample, answers, label));
   if (sample.missing.length) {
-    const names = sample.missing.flatMap((name, index) => [index ? ", " : "", make("bdi", {}, name)]);
-    element.append(make("p", { className: "missing" }, "Missing keywords: ", ...names));
+    element.append(make("p", { className: "missing" }, "Missing keywords: ", ...listed(sample.missing.map((name) => make("bdi", {}, name)))));
   }
   if (sample.excess) element.append(make("p", { className: "missing" }, `Its last keyword ends ${sample.excess}, which lowers helpfulness`));
   element.dataset.sample = sample.number;
@@ -123,10 +114,10 @@ function aboutAnswers({ rules, samples }) {
   if (!rules.length) return [legend()];
   const missing = new Map();
   for (const name of samples.flatMap((sample) => sample.missing)) missing.set(name, (missing.get(name) ?? 0) + 1);
-  const parts = [make("p", {}, "Keywords: ", ...rules.flatMap((rule, index) => [index ? ", " : "", make("bdi", { className: "rule" }, rule)]), ". Keywords are framed in the answers; one that comes too late to count is listed as missing.")];
+  const parts = [make("p", {}, "Keywords: ", ...listed(rules.map((rule) => make("bdi", { className: "rule" }, rule))), ". Keywords are framed in the answers; one that comes too late to count is listed as missing.")];
   if (missing.size) {
-    const shares = [...missing].sort((a, b) => b[1] - a[1]).slice(0, 20).flatMap(([name, n], index) => [index ? ", " : "", make("bdi", {}, name), ` in ${(100 * n / samples.length).toFixed(0)} %`]);
-    parts.push(make("p", { className: "quiet" }, "Missing from the answers: ", ...shares, "."));
+    const shares = [...missing].sort((a, b) => b[1] - a[1]).slice(0, 20).map(([name, n]) => [make("bdi", {}, name), ` in ${(100 * n / samples.length).toFixed(0)} %`]);
+    parts.push(make("p", { className: "quiet" }, "Missing from the answers: ", ...listed(shares), "."));
   }
   return [...parts, legend()];
 }

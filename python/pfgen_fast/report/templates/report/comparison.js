@@ -59,7 +59,7 @@ function meansOf(compared, more) {
   const isPair = compared.length === 2;
   const direction = areRising(compared) ? -1 : 1;
   const rows = ["average", ...Object.keys(METRICS)].map((metric) => {
-    const shared = overview.questions.map((_, question) => question).filter((question) => compared.every((run) => isNumber(more[metric][question][run])));
+    const shared = ALL_QUESTIONS.filter((question) => compared.every((run) => isNumber(more[metric][question][run])));
     const marks = compared.map((run, index) => {
       const { mean: value, ends } = ownInterval(run, metric, more[metric], shared);
       return { value, ...(isPair ? {} : { low: ends?.[0], high: ends?.[1] }), color: LOOKS[index].color };
@@ -136,7 +136,7 @@ function pairOf(compared, scores) {
   const places = [...state.pair].map((letter) => LETTERS.indexOf(letter));
   const [first, second] = places.length === 2 && places[0] !== places[1] && places.every((place) => place in compared) ? places : [0, 1];
   const [a, b] = [compared[first], compared[second]];
-  const questions = overview.questions.map((_, question) => question).filter((question) => hasLength(question) && isNumber(scores[question][a]) && isNumber(scores[question][b]));
+  const questions = ALL_QUESTIONS.filter((question) => hasLength(question) && isNumber(scores[question][a]) && isNumber(scores[question][b]));
   const isRising = areRising(compared);
   const difference = (question) => (isRising ? -1 : 1) * (scores[question][a] - scores[question][b]);
   const better = (question) => Math.abs(difference(question)) < 5e-7 ? 0 : SIGN * Math.sign(scores[question][a] - scores[question][b]);
@@ -184,13 +184,9 @@ function brushParts(compared, pair, scores) {
   const plot = make("div", { className: "plot low" });
   const list = make("div", { className: overview.has_answers ? "brushed" : "brushed names" });
   const title = make("h3", { ariaLive: "polite" });
-  const buttons = [...pair.sides].filter(([key, side]) => key !== ":equal" || side.questions.length).map(([key, { title: name, questions: { length } }]) => {
-    const button = make("button", { type: "button" }, `${name}: ${counted(length)}`);
-    button.addEventListener("click", () => go({ question: null, brush: state.brush === key ? "" : key }));
-    return [key, button];
-  });
-  const clear = make("button", { type: "button" }, "Clear");
-  clear.addEventListener("click", () => write([]));
+  const buttons = [...pair.sides].filter(([key, side]) => key !== ":equal" || side.questions.length).map(([key, { title: name, questions: { length } }]) =>
+    [key, buttonTo(() => go({ question: null, brush: state.brush === key ? "" : key }), {}, `${name}: ${counted(length)}`)]);
+  const clear = buttonTo(() => write([]), {}, "Clear");
   for (const element of [table, list]) pair.looks.forEach(({ color }, side) => element.style.setProperty(["--first", "--second"][pair.isRising && element === table ? 1 - side : side], color));
   table.classList.add("pair");
   drawWhenSeen(plot, () => (binary ? drawShares : drawPair)(plot, pair, scores, brushed));

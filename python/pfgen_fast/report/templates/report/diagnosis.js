@@ -27,11 +27,11 @@ function questionLosses(own, reference) {
     losses.keywords = (reference.helpfulness - helpfulness - late) / 3;
     losses.wording = (reference.fluency + reference.truthfulness - fluency - truthfulness - short) / 3;
   }
-  losses.other = reference.score - own.score - Object.values(losses).reduce((so, loss) => so + loss, 0);
+  losses.other = reference.score - own.score - sum(Object.values(losses));
   return losses;
 }
 
-const rankedRuns = overview.runs.map((_, number) => number).filter((number) => overview.runs[number].rank !== null);
+const rankedRuns = ALL_RUNS.filter((number) => overview.runs[number].rank !== null);
 const FIGURES = ["score", "fluency", "truthfulness", "helpfulness", "late", "short"];  // that a reference has
 
 /** The names of the references that are not runs, each with its words; the first is the default. */
@@ -64,7 +64,6 @@ function diagnosisOf(more, run, reference) {
     return own && other ? [{ question, own, other, losses: questionLosses(own, other) }] : [];
   });
   const faultsOf = (cause) => rows.flatMap(({ own }) => own.faults.filter(([fault]) => fault === cause));
-  const sum = (values) => values.reduce((so, value) => so + value, 0);
   const nCostly = (place) => sum(rows.map(({ own }) => own.nCostly[place]));
   const causes = overview.causes.map((cause) => ({
     cause, loss: mean(rows.map(({ losses }) => losses[cause])),
@@ -181,10 +180,7 @@ function answersOfCause(cause, { rows, causes }, run) {
       n += elements.length;
       list.append(...elements);
     }
-    if (!rest.length) return;
-    const more = make("button", { type: "button", className: "more" }, `Show more (of ${counted(rest.length)} ${rest.length === 1 ? WORDS.question : WORDS.questions})`);
-    more.addEventListener("click", () => { more.remove(); showMore(); });
-    list.append(more);
+    if (rest.length) list.append(moreButton(`Show more (of ${counted(rest.length)} ${rest.length === 1 ? WORDS.question : WORDS.questions})`, showMore));
   };
   const title = make("h3", {}, `${CAUSE_NAMES[cause][loss > 0 ? 0 : 1]}: the answers by ${WORDS.question}, ${loss > 0 ? "largest loss" : "largest gain"} first`);
   const isBelow = () => title.getBoundingClientRect().top > 0.8 * innerHeight;
@@ -213,9 +209,9 @@ const N_NAMED_KEYWORDS = 8;
 function costlyKeywords({ rows }, more, run) {
   const costs = rows.filter(({ losses }) => losses.keywords > 0).flatMap(({ question, losses }) => {
     const missing = Object.entries(more.missed[question]).map(([name, counts]) => ({ question, name, n: counts[run] })).filter(({ n }) => n);
-    const all = missing.reduce((so, { n }) => so + n, 0);
+    const all = sum(missing.map(({ n }) => n));
     return missing.map((one) => ({ ...one, loss: losses.keywords * one.n / all }));
   }).sort((a, b) => b.loss - a.loss).slice(0, N_NAMED_KEYWORDS);
   const linked = (question) => make("a", { href: addressOf({ question, sample: null, cause: null }) }, overview.questions[question].id);
-  return costs.length ? ["Missing keywords that cost most: ", ...costs.flatMap(({ question, name }, place) => [place ? ", " : "", make("bdi", { className: "rule" }, name), " (", linked(question), ")"]), "."] : [];
+  return costs.length ? ["Missing keywords that cost most: ", ...listed(costs.map(({ question, name }) => [make("bdi", { className: "rule" }, name), " (", linked(question), ")"])), "."] : [];
 }

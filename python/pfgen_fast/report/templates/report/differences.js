@@ -96,21 +96,21 @@ function changesOf(a, b) {
 /** A text in which changes and keywords are marked; `className` is that of the changes. */
 function changedText(text, answers, changed, className, label) {
   const { points, marked } = shownPoints(text, answers);
+  return answerBox(text.length, points.length, label, (begin, end) => [...alikeRanges(begin, end, marked, changed ?? [])].map(([from, to]) => {
+    const shown = shownText(points.slice(from, to));
+    const part = changed?.[from] ? make("span", { className }, shown) : shown;
+    return marked[from] ? make("mark", { title: "keyword" }, part) : part;
+  }));
+}
+
+/** The box of an answer with so many code points, of which `n` are shown and `nodes(begin, end)` are a part; the end of a long one is shown on demand. */
+function answerBox(length, n, label, nodes) {
   const element = make("div", { className: "answer", role: "group", ariaLabel: label });
-  if (points.length > N_SHORT) element.tabIndex = 0;
-  const parts = (begin, end) => {
-    const nodes = [];
-    for (let from = begin, to; from < end; from = to) {
-      for (to = from + 1; to < end && changed?.[to] === changed?.[from] && marked[to] === marked[from];) to++;
-      const shown = points.slice(from, to).join("").replaceAll("\n", "↵\n");
-      const part = changed?.[from] ? make("span", { className }, shown) : shown;
-      nodes.push(marked[from] ? make("mark", { title: "keyword" }, part) : part);
-    }
-    return nodes;
-  };
-  addLongText(element, points.length, N_AT_ONCE, parts, () => {
-    if (!points.length) element.append(make("span", { className: "quiet" }, text.length === null ? "The run holds no text of this answer." : text.length ? "not shown" : "empty answer"));
-    if (text.length > overview.n_shown) element.append(make("span", { className: "quiet" }, ` … ${counted(text.length - overview.n_shown)} more characters`));
+  if (n > N_SHORT) element.tabIndex = 0;  // it may scroll; a stop for each short one would be in the way
+  addLongText(element, n, N_AT_ONCE, nodes, () => {
+    const hidden = length - overview.n_shown;
+    if (!n) element.append(make("span", { className: "quiet" }, length === null ? "The run holds no text of this answer." : length ? "not shown" : "empty answer"));
+    if (hidden > 0) element.append(make("span", { className: "quiet" }, ` … ${counted(hidden)} more characters`));
   });
   return element;
 }
@@ -146,9 +146,8 @@ function pairedAnswers(answers, { runs, letters }) {
   const row = make("div", { className: reference ? "with-reference" : "" }, grid);
   if (reference) row.append(make("div", {}, make("p", { className: "sample-head" }, make("b", {}, "A reference answer")), changedText(reference, answers, null, "", "A reference answer")));
   if (pairs.length > nShown) {
-    const more = make("button", { type: "button", className: "more" }, `Show ${counted(pairs.length - nShown)} more${nEqual ? ` (${counted(Math.min(nEqual, pairs.length - nShown))} the same in both)` : ""}`);
-    more.addEventListener("click", () => { more.remove(); grid.append(...pairs.slice(nShown).flatMap(cells)); });
-    row.append(more);
+    const text = `Show ${counted(pairs.length - nShown)} more${nEqual ? ` (${counted(Math.min(nEqual, pairs.length - nShown))} the same in both)` : ""}`;
+    row.append(moreButton(text, () => grid.append(...pairs.slice(nShown).flatMap(cells))));
   }
   return row;
 }
@@ -166,8 +165,5 @@ function showBrushed(list, questions, pair, scores, begin) {
     if (overview.has_answers) answersTo(question).then((answers) => part.append(pairedAnswers(answers, pair)), (error) => part.append(problem(error)));
     return part;
   }));
-  if (end === questions.length) return;
-  const more = make("button", { type: "button", className: "more" }, `Show more (${counted(questions.length - end)} left)`);
-  more.addEventListener("click", () => { more.remove(); showBrushed(list, questions, pair, scores, end); });
-  list.append(more);
+  if (end < questions.length) list.append(moreButton(`Show more (${counted(questions.length - end)} left)`, () => showBrushed(list, questions, pair, scores, end)));
 }

@@ -18,22 +18,21 @@ const scoresOf = once(() => overview.questions.map((_, question) => overview.run
 
 /** The runs of models; system runs are reference points, which medians and difficulties leave out. */
 const modelRuns = (() => {
-  const numbers = overview.runs.map((_, number) => number);
-  const models = numbers.filter((number) => !overview.runs[number].medal);
-  return models.length ? models : numbers;
+  const models = ALL_RUNS.filter((number) => !overview.runs[number].medal);
+  return models.length ? models : ALL_RUNS;
 })();
 const medians = once(() => scoresOf().map((ofRuns) => median(modelRuns.map((run) => ofRuns[run]))));
 
 /** The numbers of the runs whose answers are shown: all, or if the state says so, those that the leaderboard shows. */
 function chosenRuns() {
-  return state.filters.get("runs") === "shown" ? visibleRuns() : overview.runs.map((_, number) => number);
+  return state.filters.get("runs") === "shown" ? visibleRuns() : ALL_RUNS;
 }
 
 /** What each question tells about some runs: its mean, the spread of the runs, and how it agrees with the other questions. */
 function questionFigures(runs) {
   const totals = runs.map((run) => {
     const scores = overview.runs[run].questions.filter(isNumber);
-    return { sum: scores.reduce((so, score) => so + score, 0), n: scores.length };
+    return { sum: sum(scores), n: scores.length };
   });
   return scoresOf().map((ofRuns) => {
     const scores = runs.map((run) => ofRuns[run]);

@@ -83,7 +83,7 @@ function questionsInOrder() {
   const order = state.filters.get("order") ?? "";
   const asked = [order, ...QUESTION_FILTERS.map((name) => state.filters.get(name) ?? "")].join("\n");
   if (asked !== orderedQuestions.asked) {
-    const numbers = overview.questions.map((_, number) => number).filter((question) => isQuestionWanted(question, modelRuns));
+    const numbers = ALL_QUESTIONS.filter((question) => isQuestionWanted(question, modelRuns));
     const sorted = (ORDERS[order] ?? ((all) => sortedBy(all, easiness)))(numbers);
     orderedQuestions = { asked, questions: sorted };
   }

@@ -185,7 +185,7 @@ const binaryColumns = new Map();  // by metric, whether all scores of the page a
 
 /** The mean of a run in a metric over some questions, and the ends of its 95 % interval, or null. */
 function ownInterval(run, metric, scores, questions = scores.map((_, question) => question)) {
-  if (!binaryColumns.has(metric)) binaryColumns.set(metric, isBinary(overview.runs.map((_, number) => number), metric, scores));
+  if (!binaryColumns.has(metric)) binaryColumns.set(metric, isBinary(ALL_RUNS, metric, scores));
   const [clusters, strata] = [overview.clusters, overview.strata].map((groups) => groups && questions.map((question) => groups[question]));
   const interval = meanInterval(questions.map((question) => scores[question][run]), clusters, binaryColumns.get(metric), strata);
   const [least, most] = !overview.has_parts ? [-Infinity, Infinity] : [0, metric === "helpfulness" ? 1 : Infinity];  // a score and a length are not below 0
@@ -213,6 +213,10 @@ function spreadText({ mean: center, ends }, digits) {
   return Math.abs(ends[1] - half - center) <= 1e-9 * Math.max(half, Math.abs(center)) ? `±${figure(half, digits)}` : rangeText(ends, digits);
 }
 
+function sum(values) {
+  return values.reduce((so, value) => so + value, 0);
+}
+
 function median(values) {
   const sorted = Float64Array.from(values.filter(isNumber)).sort();
   return sorted.length ? (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2 : null;
@@ -222,7 +226,6 @@ function median(values) {
 function correlation(a, b) {
   const places = a.map((_, place) => place).filter((place) => isNumber(a[place]) && isNumber(b[place]));
   const [x, y] = [a, b].map((values) => places.map((place) => values[place]));
-  const sum = (values) => values.reduce((so, value) => so + value, 0);
   const [centerX, centerY] = [x, y].map((values) => sum(values) / values.length);
   const product = (p, q) => sum(p.map((value, place) => (value - centerX) * (q[place] - centerY)));
   const spread = Math.sqrt(sum(x.map((value) => (value - centerX) ** 2)) * sum(y.map((value) => (value - centerY) ** 2)));

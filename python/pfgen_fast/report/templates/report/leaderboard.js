@@ -109,7 +109,7 @@ function askedOrder() {
 }
 
 /** The numbers of all runs in the order of the table. */
-let order = overview.runs.map((_, number) => number);
+let order = ALL_RUNS;
 
 function sort() {
   const { column, sign } = askedOrder();
@@ -169,7 +169,7 @@ whenChanged((before) => {
 
 /** The numbers of the runs that the table shows, from the best to the worst. */
 function visibleRuns() {
-  return overview.runs.map((_, number) => number).filter((number) => !isHidden[number]);
+  return ALL_RUNS.filter((number) => !isHidden[number]);
 }
 
 /** The same, in the order of the table. */

@@ -15,9 +15,7 @@ function find() {
 }
 
 function findButton(text) {
-  const button = make("button", { type: "button" }, text);
-  button.addEventListener("click", () => { paletteText.value = search.value; find(); });
-  return button;
+  return buttonTo(() => { paletteText.value = search.value; find(); }, {}, text);
 }
 
 function optionOf(changes, ...content) {

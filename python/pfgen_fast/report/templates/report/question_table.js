@@ -12,13 +12,12 @@
 function questionTable({ label, order, first, questions, columns, content, picks, runs, isSearched }) {
   const all = [{ key: "number", title: WORDS.Question, value: (question) => question }, ...columns];
   const heads = all.map((column) => {
-    const button = make("button", { type: "button", ariaLabel: column.title }, column.title);
-    button.addEventListener("click", () => {
+    const button = buttonTo(() => {
       const [key, sign] = askedOrderOf(order, first);
       const isAscending = key === column.key ? sign < 0 : column.isText || column.key === "number" || Boolean(column.isLowestFirst);
       const next = `${isAscending ? "" : "-"}${column.key}`;
       goFilters({ [order]: next === first ? "" : next });
-    });
+    }, { ariaLabel: column.title }, column.title);
     return withColumn(make("th", { scope: "col" }, button), column);
   });
   const table = make("table", { className: `of-questions ${columns.some(({ isWords }) => isWords) ? "" : "of-names"}` }, make("caption", { className: "unseen" }, label), make("thead", {}, make("tr", {}, ...heads)));

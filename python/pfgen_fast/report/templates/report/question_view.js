@@ -63,9 +63,8 @@ function runsChoice() {
 
 /** The notice for the case that the search and the filters leave no answer. */
 function noAnswers() {
-  const again = make("button", { type: "button", className: "more" }, "Clear search and filters");
-  again.addEventListener("click", clearFilters);
-  return make("p", { className: "notice" }, `No ${WORDS.run} with answers to this ${WORDS.question} matches the search and the filters. `, again);
+  return make("p", { className: "notice" }, `No ${WORDS.run} with answers to this ${WORDS.question} matches the search and the filters. `,
+    buttonTo(clearFilters, { className: "more" }, "Clear search and filters"));
 }
 
 /** The samples of the chosen runs, in order. */
@@ -92,10 +91,8 @@ function showRanked(list, ranked, question, answers, begin) {
     list.append(sampleElement(sample, answers, head, `Answer of ${name}`));
   }
   if (end === ranked.length) return;
-  const more = make("button", { type: "button", className: "more" }, `Show more (${counted(ranked.length - end)} left)`);
-  const showMore = () => { watcher.disconnect(); more.remove(); showRanked(list, ranked, question, answers, end); };
-  const watcher = new IntersectionObserver(([entry]) => { if (entry.isIntersecting) showMore(); }, { root: dialog, rootMargin: "50%" });
-  more.addEventListener("click", showMore);
+  const more = moreButton(`Show more (${counted(ranked.length - end)} left)`, () => { watcher.disconnect(); showRanked(list, ranked, question, answers, end); });
+  const watcher = new IntersectionObserver(([entry]) => { if (entry.isIntersecting) more.click(); }, { root: dialog, rootMargin: "50%" });
   list.append(more);
   watcher.observe(more);
 }

@@ -15,7 +15,7 @@ async function drawQuestions() {
     drawQuestions.figures = of;
     drawQuestions.table = questionTable({
       label: WORDS.Questions, order: "questions", first: SIGN > 0 ? "mean" : "-mean", columns: questionColumns(of, runs, more), runs, isSearched: true,
-      questions: overview.questions.map((_, question) => question),
+      questions: ALL_QUESTIONS,
     });
     questionsElement.replaceChildren(drawQuestions.table);
     const tools = document.getElementById("questions-tools");
@@ -46,7 +46,7 @@ function questionColumns(of, runs, more) {
     { key: "spread", title: `Spread of the ${WORDS.runs}`, value: (question) => of[question].spread, show: (question) => scoreText(of[question].spread), isExtra: true },
     { key: "discrimination", title: "Discrimination", value: (question) => of[question].discrimination, show: (question) => figure(of[question].discrimination, 2) },
     ...(!overview.has_parts ? [] : [{ key: "missed", title: "Most missed keywords", value: (question) => missed[question][0]?.share ?? null, isWords: true, isExtra: true,
-      show: (question) => missed[question].slice(0, N_MISSED).flatMap(({ name, share: of }, index) => [index ? ", " : "", make("bdi", {}, name), ` ${(100 * of).toFixed(0)} %`]) }]),
+      show: (question) => listed(missed[question].slice(0, N_MISSED).map(({ name, share: of }) => [make("bdi", {}, name), ` ${(100 * of).toFixed(0)} %`])) }]),
     ...(hasSubjects ? [{ key: "subject", title: WORDS.Subject, value: (question) => overview.questions[question].subject, show: (question) => make("bdi", {}, overview.questions[question].subject), isText: true, isExtra: true }] : []),
   ];
 }
@@ -61,9 +61,9 @@ function levelBar(value) {
 
 /** The keywords that the most sample answers of some runs lack, with their shares. */
 function missedMost(question, runs, more) {
-  const n = runs.reduce((so, run) => so + more.samples[question][run], 0);
+  const n = sum(runs.map((run) => more.samples[question][run]));
   return Object.entries(more.missed[question])
-    .map(([name, counts]) => ({ name, share: n ? runs.reduce((so, run) => so + counts[run], 0) / n : 0 }))
+    .map(([name, counts]) => ({ name, share: n ? sum(runs.map((run) => counts[run])) / n : 0 }))
     .filter(({ share: of }) => of > 0).sort((a, b) => b.share - a.share);
 }
 

@@ -35,7 +35,7 @@ function runQuestions(number, more) {
   const parameters = Object.entries(run.parameters);
   const questions = questionTable({
     label: `${WORDS.Questions} of the ${WORDS.run}`, order: "by", first: `${SIGN > 0 ? "" : "-"}${shownReference ? "distance" : "score"}`, columns: runColumns(number, more),
-    runs: [number], questions: overview.questions.map((_, question) => question).filter((question) => isNumber(run.questions[question]) || overview.states || isNumber(more.length?.[question][number])),
+    runs: [number], questions: ALL_QUESTIONS.filter((question) => isNumber(run.questions[question]) || overview.states || isNumber(more.length?.[question][number])),
     content: overview.has_answers ? async (question) => ownSamples(await answersTo(question), number, question) : null,
   });
   const folded = (title, ...content) => make("details", { className: "folded" }, make("summary", {}, title), ...content);
@@ -165,7 +165,7 @@ function answerColumns(plain, missed) {
   return [
     plain("score_std", "Spread", 3), plain("length", "Length", 0),
     { key: "missed", title: "Missing in half or more", value: (question) => missed(question).length, isWords: true, isExtra: true,
-      show: (question) => missed(question).flatMap((name, index) => [index ? ", " : "", make("bdi", {}, name)]) },
+      show: (question) => listed(missed(question).map((name) => make("bdi", {}, name))) },
   ];
 }
 

@@ -113,11 +113,7 @@ function hitsSection(group, hits, isByRun) {
   const show = (some) => list.append(...some.map((hit) => hitItem(hit, isByRun)));
   show(hits.slice(0, N_SHOWN_HITS));
   const section = make("section", {}, make("h3", {}, ...name, make("span", { className: "quiet" }, ` ${counted(hits.length)} ${hits.length === 1 ? "answer" : "answers"}`)), list);
-  if (hits.length > N_SHOWN_HITS) {
-    const more = make("button", { type: "button", className: "more" }, `Show ${counted(hits.length - N_SHOWN_HITS)} more`);
-    more.addEventListener("click", () => { more.remove(); show(hits.slice(N_SHOWN_HITS)); });
-    section.append(more);
-  }
+  if (hits.length > N_SHOWN_HITS) section.append(moreButton(`Show ${counted(hits.length - N_SHOWN_HITS)} more`, () => show(hits.slice(N_SHOWN_HITS))));
   section.dataset.group = group;
   return Object.assign(section, { n: hits.length });
 }

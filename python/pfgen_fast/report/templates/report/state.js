@@ -17,6 +17,8 @@ const runKeys = (() => {
 const runsByKey = new Map(runKeys.map((key, number) => [key, number]));
 const questionsById = new Map(overview.questions.map(({ id }, number) => [id, number]));
 
+const ALL_RUNS = [...overview.runs.keys()], ALL_QUESTIONS = [...overview.questions.keys()];
+
 /** What the page calls its subjects: runs of a suite's questions, or models of a table's items. */
 const WORDS = overview.words;
 const SIGN = overview.higher_is_better ? 1 : -1;
@@ -35,8 +37,7 @@ const PARTS = {
   sample: { read: (text) => /^[1-9]\d{0,5}$/.test(text) ? Number(text) - 1 : null, write: (sample) => sample === null ? "" : String(sample + 1) },
   cause: { read: (text) => overview.causes?.includes(text) ? text : null, write: (cause) => cause ?? "" },
   compare: { read: (text) => readRuns(text, []), write: (runs) => runs ? runs.map((run) => runKeys[run]).join("..") : "" },
-  ...Object.fromEntries(["pair", "brush", "search"].map((name) => [name, { read: (text) => text, write: (text) => text, empty: "" }])),
-  sort: { read: (text) => text, write: (text) => text, empty: "" },
+  ...Object.fromEntries(["pair", "brush", "search", "sort"].map((name) => [name, { read: (text) => text, write: (text) => text, empty: "" }])),
 };
 
 /** The runs of "A..B..C", with those that are read already, or null. A name may hold two dots itself. */

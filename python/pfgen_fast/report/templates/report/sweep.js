@@ -73,11 +73,10 @@ function pointChoice({ name, points, lines }) {
     list.value = lines[0].runs.at(-back) ?? lines[0].runs[0];
     return list;
   });
-  const button = make("button", { type: "button" }, "Compare");
-  button.addEventListener("click", () => {
+  const button = buttonTo(() => {
     const [from, to] = lists.map((list) => Number(list.value));
     if (from !== to) go(compareChanges(from, to));
-  });
+  }, {}, "Compare");
   return [make("label", {}, "From ", lists[0]), make("label", {}, "to ", lists[1]), button];
 }
 
@@ -105,10 +104,7 @@ function drawMultiples(element, shown, more) {
   element.replaceChildren();
   show(0, N_MULTIPLES);
   element.nextElementSibling?.remove();
-  if (changed.length <= N_MULTIPLES) return;
-  const button = make("button", { type: "button", className: "more" }, `Show all ${counted(changed.length)} ${WORDS.questions}`);
-  button.addEventListener("click", () => { button.remove(); show(N_MULTIPLES, changed.length); });
-  element.after(button);
+  if (changed.length > N_MULTIPLES) element.after(moreButton(`Show all ${counted(changed.length)} ${WORDS.questions}`, () => show(N_MULTIPLES, changed.length)));
 }
 
 /** Lines of a `color` through `points` (pairs of x and y), as a picture without axes from the lowest to the best score of a question. */

@@ -95,9 +95,8 @@ function answerField({ core, say, standing }) {
     history.hidden = entries.length < 2;
     list.replaceChildren(...entries.map((entry, number) => {
       const score = entry.score === null ? "–" : figure(entry.score, 2);
-      const button = make("button", { type: "button", title: shortened(entry.text, 80) }, make("b", {}, score), number ? ` ${changeOf(entries[number - 1], entry, say)}` : "");
+      const button = buttonTo(() => back(number), { title: shortened(entry.text, 80) }, make("b", {}, score), number ? ` ${changeOf(entries[number - 1], entry, say)}` : "");
       if (number === at) button.setAttribute("aria-current", "true");
-      button.addEventListener("click", () => back(number));
       return make("li", {}, button);
     }));
   }

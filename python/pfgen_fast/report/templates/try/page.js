@@ -32,7 +32,7 @@ function tryElements(core, tellLoaded) {
   const reference = make("section", { className: "reference", ariaLabel: say("reference") });
   const ranking = make("section", { hidden: true });
   const field = answerField({ core, say, standing });
-  const link = make("button", { type: "button" }, say("copy"));
+  const link = buttonTo(copyLink, {}, say("copy"));
   let published = null, lastTake = 0;
 
   function standing(question, score) {
@@ -74,8 +74,7 @@ function tryElements(core, tellLoaded) {
     select.value = question.id;
     asked.textContent = question.question;
     const own = core.head.questions[question.id];
-    const take = make("button", { type: "button" }, say("take"));
-    take.addEventListener("click", () => field.ask(question.id, own[0]));
+    const take = buttonTo(() => field.ask(question.id, own[0]), {}, say("take"));
     reference.replaceChildren(make("h2", {}, say("reference")), ...own
       ? [markedAnswer(own[0], core.scorer.explain(question.id, own[0]), core.head, say, say("reference")), take]
       : [make("p", { className: "quiet" }, say("without"))]);
@@ -146,8 +145,7 @@ function tryElements(core, tellLoaded) {
     const rows = table.models.map(({ rank, model, n, means }) => make("tr", {},
       make("td", {}, counted(rank)), make("th", { scope: "row" }, shortened(model, 80)),
       ...means.map((mean, column) => make("td", {}, figure(mean, column ? 3 : 4))), make("td", {}, counted(n))));
-    const save = make("button", { type: "button" }, say("save"));
-    save.addEventListener("click", () => saveFile(`${name.replace(TABLE, "")}-scored.csv`, scoredCsv(table), "text/csv"));
+    const save = buttonTo(() => saveFile(`${name.replace(TABLE, "")}-scored.csv`, scoredCsv(table), "text/csv"), {}, say("save"));
     ranking.replaceChildren(make("h2", {}, say("ranking", name)),
       make("div", { className: "scroller", tabIndex: 0, role: "group", ariaLabel: say("ranking", name) },
         make("table", { className: "ranked" }, make("thead", {}, make("tr", {}, ...heads.map((head) => make(head ? "th" : "td", head ? { scope: "col" } : {}, head)))), make("tbody", {}, ...rows))),
@@ -165,7 +163,6 @@ function tryElements(core, tellLoaded) {
   tried.addEventListener("dragleave", () => tried.classList.remove("over"));
   tried.addEventListener("drop", dropping((event) => { tried.classList.remove("over"); take([...event.dataTransfer.files]); }));
   select.addEventListener("change", () => { tell(""); ask(select.value, ""); });
-  link.addEventListener("click", copyLink);
   addEventListener("hashchange", follow);
   useSuite();
   follow();
