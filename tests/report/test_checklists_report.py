@@ -10,7 +10,7 @@ from makers import own_checklists as own
 from makers.hostile import acting, formulas
 from makers.pages import Outline, check_policy, embedded, overview_in
 from makers.reported import unpacked
-from pfgen_fast.base.errors import ChecklistError, PfgenError
+from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
 from pfgen_fast.lab.checklists.checklist_scoring import score_judged_runs
 from pfgen_fast.lab.checklists.tasks import ChecklistTask
@@ -65,24 +65,13 @@ def test_a_page_in_one_file_has_the_table_beside_it(suite, runs, tmp_path):
     assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in again]
 
 
-def test_a_folder_holds_the_data_beside_the_page_and_replaces_only_an_earlier_report(suite, runs, tmp_path):
-    paths = written(suite, runs, tmp_path / "out")
-    assert [path.name for path in paths] == ["index.html", "table.csv"]
-    first = paths[0]
-    addresses = overview_in(first.read_text())["files"]["answers"]
-    assert len(addresses) == len(own.own_suite().tasks)
-    data = tmp_path / "out" / addresses[0]
-    lines = json.loads(data.read_text().split("register(", 1)[1].removesuffix(");\n"))
-    assert unpacked(lines[0])["instruction"] == own.own_suite().tasks[0].instruction
-    (tmp_path / "out" / "mine.txt").write_text("stays")
-    written(suite, runs[:2], tmp_path / "out")
-    assert len(list(data.parent.iterdir())) == len(own.own_suite().tasks)
-    assert not data.exists()
-    assert (tmp_path / "out" / "mine.txt").read_text() == "stays"
-    first.write_text("a page of somebody else")
-    with pytest.raises(PfgenError, match="not from a report"):
-        written(suite, runs, tmp_path / "out")
-    assert first.read_text() == "a page of somebody else"
+def test_a_folder_holds_the_data_beside_the_page(suite, runs, tmp_path):
+    page, table = written(suite, runs, tmp_path / "out")
+    assert (page.name, table.name) == ("index.html", "table.csv")
+    addresses = overview_in(page.read_text())["files"]["answers"]
+    assert len(addresses) == len(suite.tasks)
+    lines = json.loads((page.parent / addresses[0]).read_text().split("register(", 1)[1].removesuffix(");\n"))
+    assert unpacked(lines[0])["instruction"] == suite.tasks[0].instruction
 
 
 def test_scores_without_their_run_are_refused(suite, runs, tmp_path):

@@ -112,7 +112,10 @@ def _ranges(chart: chart_data.Ranges) -> Any:
     if chart.low is not None and chart.high is not None:
         axes.hlines(rows, chart.low, chart.high, linewidth=2.5, alpha=0.6)
     axes.plot(chart.values, rows, "o", markersize=6)
-    _name_rows(axes, chart)
+    axes.set_yticks(rows, list(map(plain, chart.names)))
+    axes.set(xlabel=plain(chart.x_label), ylim=(len(rows) - 0.5, -0.5))  # the first name at the top
+    if chart.n_all is not None and chart.n_all > len(rows):
+        axes.set_title(f"the first {len(rows):,} of {chart.n_all:,}")
     return figure
 
 
@@ -166,15 +169,6 @@ def _grid(
 
 def _name(axes: Any, points: chart_data.Points) -> None:
     axes.set(xlabel=plain(points.x_label), ylabel=plain(points.y_label), title=plain(points.title))
-
-
-def _name_rows(axes: Any, chart: chart_data.Ranges) -> None:
-    """Labels each row with a name, the first at the top, and says if there are more rows than are drawn."""
-    n = len(chart.names)
-    axes.set_yticks(range(n), list(map(plain, chart.names)))
-    axes.set(xlabel=plain(chart.x_label), ylim=(n - 0.5, -0.5))
-    if chart.n_all is not None and chart.n_all > n:
-        axes.set_title(f"the first {n:,} of {chart.n_all:,}")
 
 
 # --- maps of cells

@@ -145,7 +145,6 @@ _NAMES: Mapping[str, str] = {
     "minimum_at": "lowest for",
     "n": "changed scores",
     "mean_original": "mean of originals",
-    "mean_drop": "mean drop",
     "share_lower": "share of lower scores",
     "d_low": "d from",
     "d_high": "d to",
@@ -155,15 +154,12 @@ _NAMES: Mapping[str, str] = {
     "rank_biserial": "consistency of falls",
     "few": "too few changes",
     "printed_d": "d as in the paper",
-    "weighted_d": "weighted d",
-    "calibrated_d": "calibrated d",
-    "noticed_from": "noticed from",
     "drop_low": "drop from",
     "drop_high": "drop to",
     "average_low": "average from",
     "average_high": "average to",
 }
-"""The names of columns for readers; other columns have the same name as in the files."""
+"""The names of columns for readers; the words of other columns are those of their names in the files."""
 
 _HIDDEN = ("level", "kind", "degree", "permille", "k", "n_missing", "n_zero", "share_equal", "share_higher",
            "mean_perturbed", "r_plus", "z", "log_p")  # fmt: skip
@@ -226,9 +222,13 @@ def _stacked(name: str, title: str, columns: Sequence[str], rows: Sequence[Mappi
     hidden = {*_HIDDEN, *(column for column in _OPTIONAL if len({row[column] for row in rows}) < 2)}
     described = [
         Column(
-            column, _NAMES.get(column, ""), digits, form=_FORMS.get(column), view="files" if column in hidden else "all"
+            name,
+            _NAMES.get(name, name.replace("_", " ")),
+            digits,
+            form=_FORMS.get(name),
+            view="files" if name in hidden else "all",
         )
-        for column in columns
+        for name in columns
     ]
     cells = [tuple(row[column] for column in columns) for row in rows]
     if "kind" in columns:
