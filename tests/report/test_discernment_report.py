@@ -164,12 +164,15 @@ def test_several_evaluators_stand_side_by_side():
     cells = table(finding, "cells")
     assert {row["evaluator"] for row in cells.to_dicts()} == {"ngram", "judge <b>"}
     assert "evaluator" in cells.heads()
-    assert finding.sentences[1].startswith("d measures how consistently scores fall; the mean drop shows how far. ")
+    faults, about = finding.sentences[1:]
+    assert faults == "Penalised: other punctuation marks (by all)."
+    assert about.startswith("d measures how consistently scores fall; the mean drop shows how far. ")
     close = r"3\.5, not distinguished from ngram \(\+0\.1, 95 % interval -0\.5 to 0\.7\)\."
     assert re.fullmatch(f"judge <b> has the highest average d, {close}", finding.answer)
     above = finding_of([listed[0], a_discernment("weak", metrics=METRICS[1:2])])
     assert above.answer.startswith("ngram notices damage best: it has the highest average d, ")
     assert re.search(r", significantly above weak \(\+\d\.\d, 95 % interval \d\.\d to \d\.\d\)\.$", above.answer)
+    assert above.sentences[1] == f"Rewarded: characters cut off the end (weak). {faults}"
     assert finding.paragraph.startswith("ngram notices 5 of 5 kinds of damage, but penalises 1 of 2 harmless changes.")
     assert re.search('(?s)id="in-words".* class="examples".* id="picture-heat" open', "".join(finding_page(finding)))
     assert re.match(r"item \d+: ngram: fluency .*; weak: truthfulness .* → ", above.examples[0].about)

@@ -137,7 +137,22 @@ def _sentences(results: Sequence[Result]) -> tuple[list[str], list[str]]:
     details = [*map(" ".join, described)]
     if not tasks:
         return details, []
-    return [*best, _WHAT_D_IS] if best else ["The evaluators have no discernment score in common."], details
+    none = ["The evaluators have no discernment score in common."]
+    return [*(best or none), *_common_faults(results), *([_WHAT_D_IS] if best else [])], details
+
+
+def _common_faults(results: Sequence[Result]) -> list[str]:
+    """What compared results should judge otherwise: by fault the kinds, each with its results."""
+    titles, by_kind = verdicts(results)
+    sentences = []
+    for fault, words in {"never": "Not noticed", "rewarded": "Rewarded", "penalised": "Penalised"}.items():
+        who = {kind: [title for title, cell in zip(titles, cells, strict=True) if cell.text == fault]
+               for kind, cells in by_kind.items()}  # fmt: skip
+        named = [f"{words_of(kind)} ({few_names(who[kind], 3, 400) if len(who[kind]) < len(titles) else 'by all'})"
+                 for kind in sorted(who, key=lambda kind: -len(who[kind])) if who[kind]]  # fmt: skip
+        if named:
+            sentences.append(f"{words}: {few_names(named, 3, 400)}.")
+    return [" ".join(sentences)] if sentences else []
 
 
 def _described(result: Result, by_kind: Mapping[str, Sequence[Threshold]]) -> list[str]:

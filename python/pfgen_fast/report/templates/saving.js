@@ -107,7 +107,7 @@ const LINE = 20;  // pixels
 const LARGEST = 16_000;  // pixels of a side that browsers can draw
 const INHERITED = [
   "fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin",
-  "font-size", "font-weight", "font-style", "letter-spacing", "text-anchor", "dominant-baseline", "paint-order",
+  "font-size", "font-weight", "font-style", "letter-spacing", "text-anchor", "dominant-baseline", "paint-order", "vector-effect",
 ];
 
 /** A drawing of the page below its legend, as an SVG that needs nothing else. */
@@ -115,9 +115,9 @@ function pictureOf(drawing, name, legend) {
   const { width, height } = drawing.getBoundingClientRect();
   const style = getComputedStyle(document.body);
   const items = [...(legend?.children ?? [])].map((item, line) => {
-    const [symbol, ...words] = oneLine(item.textContent);
+    const symbol = item.firstElementChild?.textContent ?? "";
     const sign = svg("tspan", { fill: plainValue(getComputedStyle(item.firstElementChild ?? item).color) }, symbol);
-    return svg("text", { x: 8, y: LINE * (line + 0.75), "font-size": 13, fill: plainValue(style.color) }, sign, words.join(""));
+    return svg("text", { x: 8, y: LINE * (line + 0.75), "font-size": 13, fill: plainValue(style.color) }, sign, oneLine(item.textContent).slice(symbol.length));
   });
   const top = LINE * items.length;
   const ground = svg("rect", { width, height: height + top, fill: plainValue(style.backgroundColor) });
