@@ -116,9 +116,9 @@ lint: $(VENV)/with-linters ## check style, types, and the imports between packag
 package: $(VENV)/with-packagers ## build and check sdist and wheel: contents, sizes, and use without a compiler (some minutes)
 	$(BIN)/python tools/package.py
 
-release-check: ## check what a release needs: notes, versions and tag, then packages
+release-check: ## check what a release needs: notes, versions and tag, then packages with the WebAssembly module
 	$(PYTHON) tools/release_notes.py $$(git tag --list --points-at HEAD 'v*')
-	$(MAKE) --no-print-directory package
+	$(MAKE) --no-print-directory wasm package
 
 workflows: $(VENV)/with-actions ## check the files of GitHub Actions, and the list of wheels that cibuildwheel would build
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml

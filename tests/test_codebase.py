@@ -28,6 +28,8 @@ def test_the_version_is_the_same_everywhere():
     (declared,) = re.findall(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), flags=re.MULTILINE)
     assert pfgen_fast.__version__ == _core.__version__ == declared
     assert f'"version": "{declared}"' in (ROOT / "js" / "package.json").read_text()
+    others = (ROOT / "CITATION.cff").read_text() + (ROOT / "docs" / "stability.md").read_text()
+    assert not re.search(r"^version:|fast\W+\d|version is \d", others, flags=re.MULTILINE)
 
 
 def test_the_changelog_begins_with_unreleased_changes():
@@ -52,6 +54,13 @@ def test_examples_in_docstrings_run(name):
     assert runner.summarize().failed == 0
 
 
+WITH_SLOW_IMPORTS = """import atexit, sys
+import pfgen_fast.cli
+slow = {'numpy', 'scipy', 'rich', 'backports.zstd', 'compression.zstd', 'pfgen_fast.cli.score.score'}
+atexit.register(lambda: print(slow & set(sys.modules)))
+pfgen_fast.cli.main()"""
+
+
 def printed_by(script: str, *arguments: object) -> str:
     """What a script prints in a separate process."""
     command = [sys.executable, "-c", script, *map(str, arguments)]
@@ -59,24 +68,14 @@ def printed_by(script: str, *arguments: object) -> str:
 
 
 def test_help_waits_for_no_library():
-    """Slow imports happen only when a command needs them."""
-    script = """import atexit, sys
-import pfgen_fast.cli
-slow = {'numpy', 'scipy', 'rich', 'backports.zstd', 'compression.zstd', 'pfgen_fast.cli.score.score'}
-atexit.register(lambda: print(slow & set(sys.modules)))
-pfgen_fast.cli.main()"""
-    assert printed_by(script, "--help").endswith("set()\n")
+    assert printed_by(WITH_SLOW_IMPORTS, "--help").endswith("set()\n")
 
 
 def test_runs_are_scored_without_numpy(mini, tmp_path):
     make_run(tmp_path, trial_lines(mini))
-    script = """import atexit, sys
-import pfgen_fast.cli
-atexit.register(lambda: print({'numpy', 'scipy', 'rich', 'backports.zstd', 'compression.zstd'} & set(sys.modules)))
-pfgen_fast.cli.main()"""
-    printed = printed_by(script, "score", "--suite", "mini", tmp_path)
+    printed = printed_by(WITH_SLOW_IMPORTS, "score", "--suite", "mini", tmp_path)
     assert "\u00b1" in printed  # with its interval
-    assert printed.endswith("set()\n")
+    assert printed.endswith("{'pfgen_fast.cli.score.score'}\n")
     assert (tmp_path / "result.json").exists()
 
 
@@ -92,9 +91,8 @@ try:
     interpreters.run_string(interpreters.create(), "import pfgen_fast")
 except interpreters.RunFailedError as error:
     print(error)"""
-    assert "ImportError'>: pfgen_fast works only in the main interpreter: use threads or processes" in printed_by(
-        script
-    )
+    sentence = "ImportError'>: pfgen_fast works only in the main interpreter: use threads or processes"
+    assert sentence in printed_by(script)
 
 
 def test_the_stub_names_what_the_core_has():
@@ -127,9 +125,8 @@ def sentences(suite):
 
 def test_a_missing_core_says_how_to_build_it(tmp_path):
     """A copy of the package without the compiled module, as in a checkout before the build."""
-    shutil.copytree(
-        PACKAGE, tmp_path / "pfgen_fast", ignore=shutil.ignore_patterns("_core*.so", "_core*.pyd", "__pycache__")
-    )
+    built = shutil.ignore_patterns("_core*.so", "_core*.pyd", "__pycache__")
+    shutil.copytree(PACKAGE, tmp_path / "pfgen_fast", ignore=built)
     script = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
         # Finders of editable installs are instances, whereas Python's own finders are classes.

@@ -1,6 +1,7 @@
 """Checks of a release: the contents of packages, the notes, the extras, and the files of GitHub Actions."""
 
 import re
+import zipfile
 
 import pytest
 from makers.documented import ROOT, tool
@@ -24,59 +25,63 @@ def declared():
     return package.tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def test_whole_packages_pass():
-    package.check_sdist(SDIST, FILES)
-    package.check_wheel(WHEEL, FILES)
-
-
-SURPLUS = "has files that do not belong to it: "
+SURPLUS = "has files that do not belong to it: {}"
 
 
 @pytest.mark.parametrize(
-    ("kind", "change", "names"),
+    ("kind", "problem", "names"),
     [
-        ("sdist", "lacks ", ("cpp/src/a.cpp", "python/pfgen_fast/_core.pyi", "CMakeLists.txt", "LICENSE")),
+        ("sdist", "lacks {}", ("cpp/src/a.cpp", "python/pfgen_fast/_core.pyi", "CMakeLists.txt", "LICENSE")),
         ("sdist", SURPLUS, ("bench/a.py", ".gitignore", "python/pfgen_fast/_core.so", "tests/__pycache__/a.pyc")),
-        ("wheel", "lacks ", ("pfgen_fast/py.typed", "pfgen_fast/_core.pyi", "pfgen_fast/data/mini/Q01.json")),
+        ("wheel", "lacks {}", ("pfgen_fast/py.typed", "pfgen_fast/_core.pyi", "pfgen_fast/data/mini/Q01.json")),
         ("wheel", SURPLUS, ("tests/conftest.py", "pfgen_fast/a.cpp", "pfgen_fast.libs/libstdc++.so.6")),
+        ("wheel", "has 0 compiled cores, not 1", (CORE,)),
+        ("wheel", "has 2 compiled cores, not 1", (CORE.replace("311", "312"),)),
+        ("wheel", "lacks its licence", ("pfgen_fast-0.1.0.dist-info/licenses/LICENSE",)),
     ],
 )
-def test_a_file_too_few_or_too_many_is_a_fault(kind, change, names):
+def test_a_file_too_few_or_too_many_is_a_fault(kind, problem, names):
     check, whole = (package.check_sdist, SDIST) if kind == "sdist" else (package.check_wheel, WHEEL)
+    check(whole, FILES)
     for name in names:
-        with pytest.raises(package.Fault, match=rf"^the {kind} {change}{re.escape(name)}$"):
+        with pytest.raises(package.Fault, match=f"^{re.escape(f'the {kind} {problem}'.format(name))}$"):
             check(whole ^ {name}, FILES | {".gitignore"})
 
 
-@pytest.mark.parametrize(
-    ("names", "problem"),
-    [
-        (WHEEL - {CORE}, "has 0 compiled cores, not 1"),
-        (WHEEL | {CORE.replace("311", "312")}, "has 2 compiled cores, not 1"),
-        (WHEEL - {"pfgen_fast-0.1.0.dist-info/licenses/LICENSE"}, "lacks its licence"),
-    ],
-)
-def test_a_wheel_has_one_core_and_its_licence(names, problem):
-    with pytest.raises(package.Fault, match=problem):
-        package.check_wheel(names, FILES)
+def test_finished_packages_have_the_webassembly_module(tmp_path, monkeypatch):
+    monkeypatch.setattr(package, "tracked", lambda: FILES)
+    with zipfile.ZipFile(tmp_path / "a.whl", "w") as archive:
+        for name in WHEEL:
+            archive.writestr(name, "")
+    with pytest.raises(SystemExit, match=r"the wheel lacks pfgen_fast/data/wasm/pfgen\.js, .+/pfgen\.wasm$"):
+        package.main([str(tmp_path / "a.whl")])
+
+
+def test_workflow_pages_and_makefile_agree_with_the_programs_of_a_release():
+    names = (".github/workflows/release.yml", "Makefile", "docs/releasing.md", "README.md", "README.ja.md")
+    release, makefile, page, *readmes = ((ROOT / name).read_text(encoding="utf-8") for name in names)
+    programs = re.findall(r"run: make .+|wheelhouse .+|tools/package.+| -size .+", release)
+    assert programs == ["run: make wasm package", "wheelhouse *.tar.gz", "tools/package.py dist/*"]
+    assert re.search(r"^release-check:.*\n.+\n.* wasm package$", makefile, re.MULTILINE)
+    assert re.search(r"^## What only a person can do, once\n\n1\. .+\n2\. .+\n3\. .+\n\n##", page, re.MULTILINE)
+    for text in readmes:
+        assert package.DOWNLOAD.findall(text) == re.findall(r"^pfgen-fast .*(examples/\S+)", text, re.MULTILINE)
 
 
 @pytest.fixture
 def released(tmp_path):
-    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "1.2.0"\n')
     (tmp_path / "js").mkdir()
+    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "1.2.0"\n')
     (tmp_path / "js" / "package.json").write_text('{\n  "version": "1.2.0",\n}\n')
-    (tmp_path / "CHANGELOG.md").write_text(
-        "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-11-01\n\n### Added\n\n* New.\n\n"
-        "## [1.1.0] - 2026-10-01\n\n* Old.\n"
-    )
+    notes = "## [1.2.0] - 2026-11-01\n\n### Added\n\n* New.\n\n## [1.1.0] - 2026-10-01\n\n* Old.\n"
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## [Unreleased]\n\n{notes}")
     return tmp_path
 
 
 def test_the_notes_are_the_section_of_the_version(released):
-    assert release_notes.notes(released, "v1.2.0") == "### Added\n\n* New.\n"
-    (released / "CHANGELOG.md").write_text("## [Unreleased]\n\n* Next.\n")
-    assert release_notes.notes(released, None) == "* Next.\n"
+    assert release_notes.notes(released, ["v1.2.0"]) == release_notes.notes(released, []) == "### Added\n\n* New.\n"
+    with pytest.raises(ValueError, match=r"the tag is v9\.9\.9, but .+: expected v1\.2\.0"):
+        release_notes.notes(released, ["v1.2.0", "v9.9.9"])
 
 
 @pytest.mark.parametrize(
@@ -92,7 +97,7 @@ def test_versions_that_disagree_stop_a_release(released, name, old, new, problem
     path = released / name
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(ValueError, match=re.escape(problem)):
-        release_notes.notes(released, "v1.2.0")
+        release_notes.notes(released, ["v1.2.0"] if "tag" in problem else [])
 
 
 def test_the_extra_all_has_the_packages_of_all_features_except_models(declared):
@@ -108,10 +113,8 @@ def test_the_extra_all_has_the_packages_of_all_features_except_models(declared):
     cells = re.findall(r"^\| (`.+?) \|", page, flags=re.MULTILINE)
     assert sorted(re.findall(r"`([\w-]+)`", " ".join(cells))) == sorted(extras)
     assert len(extras) <= 28
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-    installed = re.findall(
-        r"pip install 'pfgen-fast\[([\w,-]+)\]'", "".join(page.read_text(encoding="utf-8") for page in pages)
-    )
+    texts = [path.read_text(encoding="utf-8") for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]]
+    installed = re.findall(r"pip install 'pfgen-fast\[([\w,-]+)\]'", "".join(texts))
     assert len(installed) > 10
     assert {name for names in installed for name in names.split(",")} <= set(extras)
 

@@ -1,8 +1,8 @@
 """Builds the sdist and the wheel as users get them, and checks both: what is in them, their sizes, and that they work.
 
 The wheel is built from the sdist, installed into an environment without a compiler, and used there: the README, the
-daily commands, the demo, and the tests that pyproject.toml gives to cibuildwheel. `python tools/package.py WHEEL`
-checks a finished one.
+daily commands, the demo, and the tests that pyproject.toml gives to cibuildwheel. `python tools/package.py FILE...`
+checks the contents and sizes of the finished packages of a release.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ else:
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "build" / "dist"
 PACKAGE = "python/pfgen_fast/"
-WASM = "python/pfgen_fast/data/wasm/"  # what `make wasm` builds, which packages have if it is there
-MOST_WHEEL_BYTES = 2_600_000
-MOST_SDIST_BYTES = 3_000_000
+MODULE = {f"{PACKAGE}data/wasm/pfgen.{suffix}" for suffix in ("js", "wasm")}  # which `make wasm` builds
+MOST_BYTES = 3_000_000  # of an sdist or a wheel; musl's wheels are the largest, because they have the C++ library
 MOST_ENVIRONMENT_BYTES = 300_000_000  # of which SciPy and NumPy have 200
 
 # Files that a build from the sdist or a distribution's packager needs, and files that only the repository needs.
@@ -44,6 +43,7 @@ UNWANTED = re.compile(
 )
 
 README_BLOCK = re.compile(r"(?<!-->\n)^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DOWNLOAD = re.compile(r"\]\([^)]*?(examples/[^/)]+)\)")
 DAILY = """
 generate --engine ngram --suite mini --order 3 --trials 2 -o runs
 generate --engine ngram --suite mini --order 8 --trials 2 -o runs
@@ -78,10 +78,9 @@ def run(*command: str | Path, cwd: Path = ROOT, **settings: Any) -> str:
 
 
 def tracked() -> set[str]:
-    """The files of the repository, new files that git does not ignore, and the WebAssembly module."""
+    """The files of the repository, new files that git does not ignore, and the WebAssembly module if it is built."""
     names = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
-    names += [f"{WASM}{path.name}" for path in (ROOT / WASM).glob("*")]
-    return {name for name in names if name and (ROOT / name).is_file()}
+    return {name for name in {*names, *MODULE} if name and (ROOT / name).is_file()}
 
 
 def check_sdist(names: Iterable[str], files: set[str]) -> None:
@@ -155,20 +154,19 @@ def build(dist: Path) -> tuple[Path, Path]:
     return sdist, wheel
 
 
-def inspect(wheel: Path, sdist: Path | None, project: dict[str, Any]) -> None:
-    """Checks the contents of the files, without installing them."""
-    files = tracked()
-    if sdist:
-        with tarfile.open(sdist) as archive:
-            check_sdist((name.partition("/")[2] for name in archive.getnames()), files)
-        check_size("the sdist", sdist.stat().st_size, MOST_SDIST_BYTES)
-    with zipfile.ZipFile(wheel) as archive:
-        check_wheel((name for name in archive.namelist() if not name.endswith("/")), files)
-        (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-        check_metadata(archive.read(metadata).decode(), project)
-    check_size("the wheel", wheel.stat().st_size, MOST_WHEEL_BYTES)
-    run(sys.executable, "-m", "twine", "check", "--strict", *filter(None, (sdist, wheel)))
-    run(sys.executable, "-m", "check_wheel_contents", wheel)
+def inspect(path: Path, files: set[str], project: dict[str, Any]) -> None:
+    """Checks an sdist or a wheel without installing it."""
+    check_size(path.name, path.stat().st_size, MOST_BYTES)
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as wheel:
+            check_wheel((name for name in wheel.namelist() if not name.endswith("/")), files)
+            (metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+            check_metadata(wheel.read(metadata).decode(), project)
+        run(sys.executable, "-m", "check_wheel_contents", path)
+    else:
+        with tarfile.open(path) as sdist:
+            check_sdist((name.partition("/")[2] for name in sdist.getnames()), files)
+    run(sys.executable, "-m", "twine", "check", "--strict", path)
 
 
 def make_environment(folder: Path, wheel: Path) -> dict[str, str]:
@@ -196,12 +194,14 @@ def pip(environment: Path, variables: dict[str, str], *what: str | Path) -> None
 
 
 def try_readme(environment: Path, variables: dict[str, str], work: Path) -> None:
-    """Runs the commands and the code of the README, where there is nothing but the example's table."""
+    """Runs the commands and the code of the README, with only the example files that it tells users to download."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (work / "examples").mkdir(parents=True)
-    shutil.copy(ROOT / "examples" / "demo_answers.jsonl", work / "examples")
+    for name in DOWNLOAD.findall(readme):
+        shutil.copy(ROOT / name, work / name)
     python = (python_of(environment), "-W", "error")
     commands = []
-    for language, block in README_BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8")):
+    for language, block in README_BLOCK.findall(readme):
         lines = block.replace("\\\n", " ").splitlines()
         ours = (shlex.split(line, comments=True) for line in lines if line.startswith("pfgen-fast "))
         commands += [["-c", block]] if language == "python" else [["-m", "pfgen_fast", *words[1:]] for words in ours]
@@ -242,16 +242,21 @@ def step(what: str, begin: float) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Builds and checks packages, or checks the given wheel."""
+    """Builds and checks packages, or checks the given ones."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("wheel", type=Path, nargs="?", help="a finished wheel; without it, one is built in build/dist")
-    options = parser.parse_args(arguments).wheel
+    parser.add_argument("finished", type=Path, nargs="*", help="packages of a release [default: build in build/dist]")
+    finished = parser.parse_args(arguments).finished
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     begin = time.monotonic()
     try:
-        sdist, wheel = (None, options.resolve()) if options else build(DIST)
-        step(f"{'checking' if options else 'built'} {wheel.name}", begin)
-        inspect(wheel, sdist, declared["project"])
+        if finished:
+            for path in finished:
+                inspect(path.resolve(), tracked() | MODULE, declared["project"])
+            return
+        sdist, wheel = build(DIST)
+        step(f"built {wheel.name}", begin)
+        for path in (sdist, wheel):
+            inspect(path, tracked(), declared["project"])
         step("the files are as they should be", begin)
         with tempfile.TemporaryDirectory() as folder:
             environment = Path(folder, "environment")
