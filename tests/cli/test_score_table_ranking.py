@@ -71,7 +71,7 @@ def test_subjects_of_a_table_are_a_second_table(call, scores, tmp_path):
     code, printed, _ = call("leaderboard", scores, "--by-subject")
     assert code == 0
     assert printed.split("\n\n")[1].splitlines()[0].split("  ")[0] == "model"
-    assert "subjects with fewer than 6 items, about which a score tells little: art (3), maths (3), law (1)" in printed
+    assert "–: no interval, because a subject has fewer than 4 items: art (3), maths (3), law (1)" in printed
     rows = list(csv.DictReader(io.StringIO(call("leaderboard", scores, "--by-subject", "-f", "csv")[1])))
     assert {row["subject_law_num_items"] for row in rows} == {"1"}
     assert {row["subject_law_low"] for row in rows} == {""}
@@ -107,5 +107,5 @@ def test_subjects_of_runs_are_the_categories_of_their_questions(call, mini, tmp_
         assert head in call("leaderboard", *arguments, "-f", form)[1]
     code, out, _ = call("score", tmp_path / "runs/org/m0/abc", "--suite", "mini", "--by-subject")
     assert "technology          2" in out
-    assert "–: no interval, because a subject has one of the questions, or the same score for all" in out
+    assert "–: no interval, because a subject has fewer than 4 questions: " in out
     assert "subjects" not in json.loads(call("leaderboard", tmp_path / "runs", "--json")[1])[0]

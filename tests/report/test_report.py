@@ -219,6 +219,7 @@ HAS, NOT = " has the highest score", "not distinguished from each other"
         ([], ("", "No run has a rank.")),
         ([("a", (1, 1))], ("a", " is the only ranked run; its score is 0.5000.")),
         ([("a", (1, 1)), ("b", (2, 2))], ("a", " leads: it is better than b.")),
+        ([("a", (1, 1)), ("b", (1, 3)), ("c", (2, 3))], ("a", f"{HAS}; it is better than every other run except b.")),
         ([("a", (1, 2)), ("b", (1, 2))], ("a", f"{HAS}; no difference between the 2 runs is significant.")),
         ([("a", (1, 2)), ("b", (1, 2)), ("c", (3, 3))], ("a", f" and b lead: better than the rest, {NOT}.")),
         (
@@ -368,6 +369,7 @@ def test_runs_of_a_series_are_a_line_over_steps_beside_other_runs():
     by_mode = sweep_of([("x", config) for config in configs])["parameters"][0]["lines"]
     assert by_mode == [{"name": "a, mode qa", "runs": [0, 2]}, {"name": "a, mode chat", "runs": [1, 3]}]
     assert sweep_of([("a/checkpoint-1", None), ("b", None)]) is None
+    assert sweep_of([(model, {"model": model}) for model in "abc"]) is None  # the axis of names has no order
 
 
 @pytest.mark.slow

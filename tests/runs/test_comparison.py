@@ -181,8 +181,8 @@ def test_few_common_items_give_no_verdict_and_a_metric_without_any_is_left_out()
 def test_lower_scores_are_better_where_the_table_says_so():
     table = table_of(scores(2, 12), higher_is_better={"score": False})
     verdict = compare_models(table).verdict
-    assert verdict.startswith("B is better by 0.")
-    assert "(lower is better)" in verdict
+    assert verdict.startswith("A is worse by 0.")
+    assert "(lower is better), 95 % interval of A - B +" in verdict
 
 
 def test_differences_by_subject_tell_little_with_two_items():
@@ -261,5 +261,7 @@ def test_readers_see_the_newer_checkpoint_minus_the_older(names):
     pair, (first, second) = ("A - B", "AB") if names[0] == "lab/step-10" else ("B - A", "BA")
     assert (pair in result.table.heads(), "+0.3000" in text) == (True, True)
     assert result.verdict.startswith(f"{first} is better by 0.3000, 95 % interval of {first} - {second} +0.")
+    word = "better" if pair == "A - B" else "worse"
+    assert result.to_dict()["verdict"].startswith(f"A is {word} by 0.3000, 95 % interval of A - B ")
     assert result.deciding_tables(1)[0].texts()[0][3] == "+0.4000"
     assert result.metrics[0].difference == pytest.approx(0.3 if pair == "A - B" else -0.3)  # files have A - B

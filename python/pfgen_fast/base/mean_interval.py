@@ -48,6 +48,11 @@ class MeanInterval:
         return f"{figure(self.low, n_digits)} to {figure(self.high, n_digits)}"
 
 
+def interval_head(*, is_share: bool) -> str:
+    """The head of a column of intervals: those of scores of 0 and 1 do not have the mean in their middle."""
+    return "95 % interval" if is_share else "±95 %"
+
+
 def mean_interval(
     values: Iterable[float], clusters: Sequence[Hashable] | None = None, *, binary: bool = False
 ) -> MeanInterval:

@@ -51,9 +51,9 @@ def fitting_suites(questions: Sequence[str]) -> list[str]:
 ABOUT_RANGES = "rank range: the ranks that chance allows, at 95 % ({} against all other {}, corrected by Holm)"
 
 
-def about_interval(over: str) -> str:
-    """Explains the ± of a table."""
-    return f"±: half of the 95 % interval over {over}"
+def about_interval(over: str, *, is_share: bool = False) -> str:
+    """Explains the intervals of a table."""
+    return f"95 % interval: Wilson's, over {over}" if is_share else f"±: half of the 95 % interval over {over}"
 
 
 def print_origin(suite: Suite | None, signature: str | None = None, *, remark: str = "") -> None:

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from ..base.mean_interval import MeanInterval, mean_interval
+from ..base.mean_interval import MeanInterval, interval_head, mean_interval
 from ..base.table import Column
 from ..base.untrusted_text import in_one_line
 from ..runs.checkpoint_steps import STEP, step_of
 from ..runs.diagnosis import CAUSE_WORDS
+from ..runs.items.by_subject import FEW_ITEMS
 from ..runs.leaderboard import ranks, shown_names, with_organisation
 from ..runs.loss_figures import CAUSES, FAULTS, AnswerFaults
 from ..runs.statistics.paired_tests import MIN_QUESTIONS, TESTS
@@ -106,11 +107,13 @@ def about_page(
         "columns": [(column.name, column.head, column.digits) for column in columns],
         "digits": digits,
         "is_share": is_share,  # whether all scores are 0 or 1
+        "interval_head": interval_head(is_share=is_share),
         "has_answers": has_answers,
         "has_parts": words is RUN_WORDS,  # whether scores have the parts fluency, truthfulness and helpfulness
         "higher_is_better": True,
         "clusters": None,
         "min_questions": MIN_QUESTIONS,
+        "few_items": FEW_ITEMS,
         "sentences": SENTENCES,
         "tests": TESTS,
     }
@@ -136,13 +139,14 @@ def headline(overview: Mapping[str, Any]) -> tuple[str, list[tuple[str, str]]]:
     (_, last), *ranges = [run["ranks"] or (0, 0) for run in ranked]
     if not last:
         return has_score + ("; the questions are too few to tell runs apart." if words is RUN_WORDS else "."), having
+    # The others that no run is better than, named if they are all that the best run is not better than.
+    close = {other: ends for other, ends in zip(others, ranges, strict=True) if ends[0] == 1}
+    last = max(last, 1 + len(close))  # each range has a family of its own, so two may disagree about a pair
     if last == 1:
         rest = "{}" if n == 2 else f"every other {words['run']}"
         return f"{{}} leads: it is better than {rest}.", [name, *others[: n == 2]]
     if last == n and set(ranges) == {(1, n)}:
         return f"{has_score}; no difference between the {n:,} {runs} is significant.", having
-    # The others that no run is better than, named if they are all that the best run is not better than.
-    close = {other: ends for other, ends in zip(others, ranges, strict=True) if ends[0] == 1}
     having += [name] * (n_equal > 0)
     if len(close) != last - 1 or last >= min(4, n):
         return f"{has_score}; {subject} is better than {n - last or 'none'} of the {n - 1:,} other {runs}.", having
@@ -245,7 +249,7 @@ def _figures(run: CheckedRun) -> dict[str, Any]:
 def sweep_of(
     runs: Sequence[tuple[str, Mapping[str, Any] | None]], intervals: Sequence[Mapping[str, Interval]] = ()
 ) -> dict[str, Any] | None:
-    """The lines over steps and over each parameter in which runs (names, configs) differ; None without lines."""
+    """The lines over steps and over each parameter but the model in which runs (names, configs) differ, or None."""
     steps = [step_of(config, name) for name, config in runs]
     configs = [
         config if step is None else {**(config or {}), "model": step[0], STEP: step[1]}
@@ -258,7 +262,7 @@ def sweep_of(
     by_parameter = {STEP: over_step} if over_step else {}
     for key in swept[0] if swept else ():
         grouped = lines(swept or (), key)
-        if max(map(len, grouped.values())) > 1 and not (over_step and key in (STEP, "model")):
+        if max(map(len, grouped.values())) > 1 and key != "model" and not (over_step and key == STEP):
             by_parameter[key] = grouped
     if not by_parameter:
         return None

@@ -216,10 +216,8 @@ def overview_page(
     """Yields the page of an overview; pages without n-gram scores lack the values of `_NO_PARTS`."""
     sentence, named = headline(overview)
     of_overview = {
-        **{key: overview.get(key) for key in ("runs", "words", "columns", "digits", "sweep", "target")},
-        "has_answers": overview["has_answers"],
-        "has_parts": overview["has_parts"],
-        "means": overview.get("means"),
+        **{key: overview.get(key) for key in ("runs", "words", "columns", "digits", "sweep", "target", "means")},
+        **{key: overview[key] for key in ("has_answers", "has_parts", "few_items", "interval_head")},
         "n_questions": len(overview["questions"]),
         "sweep_title": "Steps" if overview["sweep"] and overview["sweep"]["parameters"][0]["name"] == STEP else "Sweep",
         "has_subjects": any(question["subject"] for question in overview["questions"]),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -274,7 +274,8 @@ class Comparison(TableResult):
         rows = {
             name: [vars(row) for row in getattr(self, name)] for name in ("metrics", "questions", "subjects", "power")
         }
-        figures = {"verdict": self.verdict, "method": self.method, **vars(self), **rows, "of": self.kind}
+        verdict = replace(self, is_rising=False).verdict  # A - B, as the figures
+        figures = {"verdict": verdict, "method": self.method, **vars(self), **rows, "of": self.kind}
         return {name: value for name, value in figures.items() if name not in ("kind", "is_rising")}
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..base.arrays import Floats
 from ..base.errors import TrialsError
-from ..base.mean_interval import MeanInterval
+from ..base.mean_interval import MeanInterval, interval_head
 from ..base.table import Column, Table, TableResult, bearing_digits, figure
 from ..base.untrusted_text import counted, in_one_line, markdown_text
 from .items.item_table import ItemScores
@@ -138,7 +138,7 @@ class Placement(TableResult):
         return Table(table.columns, rows)
 
     def _table_of(self, others: Sequence[Other]) -> Table:
-        digits = self._digits
+        digits, head = self._digits, interval_head(is_share=self.is_share)
 
         def interval(other: Other) -> MeanInterval:  # Student's t has its mean in the middle, before it is rounded
             if other.low is None or other.high is None or self.is_share:
@@ -149,7 +149,7 @@ class Placement(TableResult):
             Column("run", self.nouns[0]),
             Column("model", view="files"),
             Column("score", digits=digits),
-            Column("interval", "±95 %", view="readers", form=lambda own: own.shown(digits), picture="interval"),
+            Column("interval", head, view="readers", form=lambda own: own.shown(digits), picture="interval"),
             *(Column(name, view="files") for name in ("low", "high")),
             Column("difference", digits=digits, is_signed=True),
             Column("p_value", view="files"),
@@ -194,7 +194,7 @@ def table_of(placements: Sequence[Placement]) -> Table:
         Column(noun),
         *([Column("trials")] if noun == "run" else []),
         Column("score", digits=digits),
-        Column("interval", "±95 %", form=lambda interval: interval.shown(digits)),
+        Column("interval", interval_head(is_share=placements[0].is_share), form=lambda own: own.shown(digits)),
         *(Column(verdict, is_optional=True) for verdict in verdicts),
     ]
     rows = []

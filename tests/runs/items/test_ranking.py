@@ -114,8 +114,9 @@ def test_a_subject_tells_how_little_it_tells():
     assert best["maths"] == mean_interval(values[0][:7], binary=True)
     markdown = result.to_markdown(with_subjects=True)
     assert "| model | maths (7) | art (2) | law (1) |" in markdown
-    assert "1.00 0.21 to 1.00" in markdown
-    assert "subjects with fewer than 6 items, about which a score tells little: art (2), law (1)" in markdown
+    assert "| 0.50 – | 1.00 – |" in markdown
+    assert "no interval, because a subject has fewer than 4 items: art (2), law (1)" in markdown
+    assert ("95 % interval" in markdown, "±" in markdown) == (True, False)
     assert json.loads(result.to_json(with_subjects=True))["models"][0]["subjects"]["law"]["num_items"] == 1
 
 
@@ -210,6 +211,8 @@ def test_models_are_placed_only_among_others(call, tmp_path):
     assert out == call("place", new, "--against", old, "--json")[1]
     assert str(expected.to_dict()["rank_low"]) in out
     assert call("place", new, "--against", path)[1].startswith("new (new): ")
+    *most, _ = table.models
+    assert "this number, of 1 other model (Holm, 1 comparison)" in call("place", path, "--models", ",".join(most))[1]
     assert "name the models to place (--models)" in call("place", path)[2]
     assert "no models to compare with" in call("place", new, "--models", "new")[2]
     with pytest.raises(TrialsError, match=r"unknown model 'nw'.*did you mean 'new'"):

@@ -147,8 +147,9 @@ def print_placements(placements: Sequence[Placement]) -> None:
     print_table(table_of(placements))
     print_line(
         (
-            f"{about_interval(items)}; better, worse: than this number of {n_others:,} other {noun}s, significantly at "
-            f"95 % (Holm, {n_others:,} comparisons); rank range: the ranks that chance allows",
+            f"{about_interval(items, is_share=placements[0].is_share)}; better, worse: significantly at 95 % than this "
+            f"number, of {counted(n_others, f'other {noun}')} (Holm, {counted(n_others, 'comparison')}); "
+            "rank range: the ranks that chance allows",
             "dim",
         )
     )

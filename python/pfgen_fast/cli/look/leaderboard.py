@@ -170,7 +170,7 @@ def print_ranking(ranking: ModelRanking, item: str, *, with_subjects: bool = Fal
     if with_subjects:
         print_subjects(ranking.subject_table, ranking.models[0].subjects, "items")
     over = counted(ranking.n_compared, item)
-    interval = f"±95 %: Wilson's 95 % interval over {over}" if ranking.is_binary else about_interval(over)
+    interval = about_interval(over, is_share=ranking.is_binary)
     ranges = f"; {ABOUT_RANGES.format(ranking.test, 'models')}" if any(model.ranks for model in ranking.models) else ""
     for sentence in (interval + ranges, *ranking.notes):
         print_line((shown(sentence), "dim"))

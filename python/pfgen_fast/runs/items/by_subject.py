@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ...base.mean_interval import MeanInterval, mean_interval
-from ...base.table import Column, Table, bearing_digits, figure
+from ...base.mean_interval import MeanInterval, interval_head, mean_interval
+from ...base.table import NOTHING, Column, Table, bearing_digits, figure
 from ...base.untrusted_text import few_names
 
-FEW_ITEMS = 6
-"""Fewer items than this say little about a subject."""
+FEW_ITEMS = 4
+"""Readers see no interval of a subject with fewer items: it is wider than all scores."""
 
 Subjects = Mapping[str, MeanInterval]
 
@@ -73,28 +73,27 @@ def subject_table(
     def digits(mean: MeanInterval) -> int:
         return bearing_digits(mean.half_width) if is_share else 4
 
+    def interval(mean: MeanInterval) -> str:
+        return NOTHING if mean.n < FEW_ITEMS else mean.shown(digits(mean))
+
     if len(rows) == 1:
-        figures = [Column(name, title, is_text=False) for name, title in (("score", ""), ("interval", "±95 %"))]
+        heads = ("score", ""), ("interval", interval_head(is_share=is_share))
+        figures = [Column(*head, is_text=False) for head in heads]
         means = rows[0].items()
-        cells = [(name, mean.n, figure(mean.mean, digits(mean)), mean.shown(digits(mean))) for name, mean in means]
+        cells = [(name, mean.n, figure(mean.mean, digits(mean)), interval(mean)) for name, mean in means]
         return Table([Column("subject"), Column("n", items), *figures], cells)
     subjects = {subject: max(row[subject].n for row in rows if subject in row) for row in rows for subject in row}
 
     def cell(mean: MeanInterval) -> str:
-        return f"{figure(mean.mean, digits(mean))} {mean.shown(digits(mean))}"
+        return f"{figure(mean.mean, digits(mean))} {interval(mean)}"
 
-    heads = [Column(subject, f"{subject} ({n:,})", form=cell, is_optional=True) for subject, n in subjects.items()]
+    columns = [Column(subject, f"{subject} ({n:,})", form=cell, is_optional=True) for subject, n in subjects.items()]
     cells_of = [[name, *map(row.get, subjects)] for name, row in zip(names, rows, strict=True)]
-    return Table([Column("model", model, is_text=True), *heads], cells_of)
+    return Table([Column("model", model, is_text=True), *columns], cells_of)
 
 
 def few_items(means: Subjects, items: str = "items") -> list[str]:
-    """Sentences about subjects that have too few items for conclusions, and about missing intervals."""
+    """A sentence about subjects that have too few items for conclusions."""
     few = [f"{subject} ({mean.n})" for subject, mean in means.items() if mean.n < FEW_ITEMS]
-    if not few:
-        return []
     named = few_names(few, n_code_points=300)
-    sentences = [f"subjects with fewer than {FEW_ITEMS} {items}, about which a score tells little: {named}"]
-    if any(mean.low is None for mean in means.values()):
-        sentences.append(f"–: no interval, because a subject has one of the {items}, or the same score for all")
-    return sentences
+    return [f"–: no interval, because a subject has fewer than {FEW_ITEMS} {items}: {named}"] if few else []

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...base.arrays import Floats
 from ...base.errors import TrialsError
-from ...base.mean_interval import MeanInterval, competition_ranks, mean_interval
+from ...base.mean_interval import MeanInterval, competition_ranks, interval_head, mean_interval
 from ...base.table import Column, Table, TableResult, bearing_digits
 from ...base.untrusted_text import counted, in_one_line, json_text, markdown_text
 from ..statistics.paired_tests import MIN_QUESTIONS, TESTS
@@ -140,7 +140,7 @@ class ModelRanking(TableResult):
     def table(self) -> Table:
         """The models with their figures; means of scores of 0 and 1 have no more digits than their intervals bear."""
         widths = [model.score.half_width or 0.0 for model in self.models]
-        digits = bearing_digits(max(widths)) if self.is_binary else 4
+        digits, head = bearing_digits(max(widths)) if self.is_binary else 4, interval_head(is_share=self.is_binary)
         cells: list[tuple[Column, Callable[[RankedModel], Any]]] = [
             (Column("rank"), lambda model: model.rank),
             (Column("model"), lambda model: model.model),
@@ -148,7 +148,7 @@ class ModelRanking(TableResult):
             (Column("score_low", view="files"), lambda model: model.score.low),
             (Column("score_high", view="files"), lambda model: model.score.high),
             (
-                Column("interval", "±95 %", view="readers", form=lambda mean: mean.shown(digits), picture="interval"),
+                Column("interval", head, view="readers", form=lambda mean: mean.shown(digits), picture="interval"),
                 lambda model: model.score,
             ),
             (Column("ranks", "rank range", view="readers", form=shown_range), lambda model: model.ranks),

@@ -1,8 +1,8 @@
 """Decides whether runs differ, and says it in words: every command, page, gate and notebook uses these verdicts.
 
 The p-values of a family are corrected together by Holm, and each interval has the level at which Holm's procedure
-decides its pair, so a verdict and its interval never disagree. The sign is that of first minus second; a sentence that
-says who is better has that of the larger minus the smaller. Rules: docs/statistics.md.
+decides its pair, so a verdict and its interval never disagree. The sign is that of first minus second, in sentences
+as in tables. Rules: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ Outcome = Literal["better", "worse", "not distinguished", "no verdict"]
 """What the first of two runs is, compared with the second."""
 
 SENTENCES = {
-    "better": "{better} is better by {size}{direction}, {interval}",
-    "worse": "{worse} is worse by {size}{direction}, {interval}",
+    "differs": "{first} is {outcome} by {size}{direction}, {interval}",
     "not distinguished": "not distinguished: {pair} is {difference}, {interval}",
     "no verdict": "no verdict: {over}, at least {least} are needed",
     "without": "{few}; {pair} is {difference}",
@@ -104,8 +103,6 @@ class Verdict:
     ) -> str:
         """The verdict in words, such as `A is better by 0.0200, 95 % interval of A - B +0.0100 to +0.0300 over ...`."""
         outcome = self.outcome(higher_is_better=higher_is_better)
-        if self.differs and self.difference < 0:
-            return self.reversed().sentence(second, first, higher_is_better=higher_is_better, item=item)
         pair = f"{first} - {second}"
         difference = signed(self.difference, self.digits)
         if outcome == "no verdict":
@@ -114,8 +111,9 @@ class Verdict:
         if outcome == "not distinguished":
             return SENTENCES[outcome].format(pair=pair, difference=difference, interval=interval)
         direction = "" if higher_is_better else SENTENCES["lower"]
-        size, better = figure(abs(self.difference), self.digits), first if outcome == "better" else second
-        return SENTENCES["better"].format(better=better, size=size, direction=direction, interval=interval)
+        size = figure(abs(self.difference), self.digits)
+        figures = {"size": size, "direction": direction, "interval": interval}
+        return SENTENCES["differs"].format(first=first, outcome=outcome, **figures)
 
 
 def decided(pairs: Sequence[PairedDifference], *, alpha: float = ALPHA) -> list[Verdict]:

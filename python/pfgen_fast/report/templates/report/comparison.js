@@ -30,8 +30,7 @@ function decisions(compared, metric, scores) {
 
 /** A decision between A and another run in one sentence, with the options of `verdictText`. */
 function verdict(decision, letter, options) {
-  const isFixed = areRising(state.compare ?? []);
-  return decision.n ? verdictText(decision, ...isFixed ? [letter, "A"] : ["A", letter], { ...options, isFixed }) : `${letter} has no ${WORDS.question} in common with A`;
+  return decision.n ? verdictText(decision, ...areRising(state.compare ?? []) ? [letter, "A"] : ["A", letter], options) : `${letter} has no ${WORDS.question} in common with A`;
 }
 
 function comparisonContent(compared, more) {
@@ -44,7 +43,7 @@ function comparisonContent(compared, more) {
   const isShort = nOthers > 1 && ofScore.every(({ ends, nInFamily, n }) => ends && nInFamily === nOthers && n === common.n);  // the words of all intervals are then the same
   const items = compared.map((run, index) => comparedItem(compared, run, index, nOthers > 1 && verdict(ofScore[index - 1] ?? {}, LETTERS[index], { isShort })));
   return [
-    Object.assign(make("div", {}, ...(nOthers > 1 ? [] : [make("h3", {}, verdict(common, "B", { isHeadline: true }))]), make("ul", { className: "compared" }, ...items),
+    Object.assign(make("div", {}, ...(nOthers > 1 ? [] : [make("h3", {}, verdict(common, "B"))]), make("ul", { className: "compared" }, ...items),
       ...(isShort ? [make("p", { className: "quiet" }, `After each difference, its 95 % interval${sentenceOf("family", { n: counted(nOthers) })} over ${overText(common)}.`)] : [])), { follow: parts.follow }),
     ...parts.nodes(meansOf(compared, more)),
     make("details", { className: "folded" }, make("summary", {}, "Figures"),

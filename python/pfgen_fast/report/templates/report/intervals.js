@@ -157,22 +157,20 @@ function overText({ n, nUnits, hasClusters }) {
   return `${counted(n)} ${n === 1 ? WORDS.question : WORDS.questions}${hasClusters ? ` in ${counted(nUnits)} ${nUnits === 1 ? "cluster" : "clusters"}` : ""}`;
 }
 
-/** A decision in the words of the terminal, `isShort` without those of its interval; a headline says who is ahead even without a significant difference. A sentence about the better is about the larger minus the smaller; if it is fixed, about first minus second. */
-function verdictText(decision, first, second, { isHeadline = false, isFixed = false, isShort = false } = {}) {
+/** A decision about first minus second in the words of the terminal, `isShort` without those of its interval. */
+function verdictText(decision, first, second, { isShort = false } = {}) {
   const { mean: center, isBinary, differs, nInFamily, ends } = decision;
   const over = overText(decision);
-  const isTurned = !isFixed && center < 0 && (differs || (differs === false && isHeadline));
-  const pair = isTurned ? `${second} - ${first}` : `${first} - ${second}`;
+  const pair = `${first} - ${second}`;
   let digits = isBinary && ends ? bearingDigits((ends[1] - ends[0]) / 2) : overview.verdict_digits ?? 4;
   while (digits < 4 && ends && Math.min(...ends.map(Math.abs)) < 0.5 / 10 ** digits) digits++;  // so that the ends show the decision
   const difference = signed(center, digits);
   if (differs === null) return sentenceOf("without", { few: sentenceOf("no verdict", { over, least: overview.min_questions }), pair, difference });
   const family = nInFamily > 1 ? sentenceOf("family", { n: counted(nInFamily) }) : "";
-  const [low, high] = (isTurned && ends ? ends.map((end) => -end).reverse() : ends ?? [0, 0]).map((end) => signed(end, digits));
+  const [low, high] = (ends ?? [0, 0]).map((end) => signed(end, digits));
   const interval = ends && isShort ? `${low} to ${high}` : ends ? sentenceOf("interval", { level: 95, pair: ` of ${pair}`, family, low, high, over }) : sentenceOf("equal", { over });
-  const [better, size] = [SIGN * center > 0 ? first : second, figure(Math.abs(center), digits)];
-  if (!differs) return isHeadline && center ? `No significant difference: ${better} is ${size} ahead, ${interval}` : sentenceOf("not distinguished", { pair, difference, interval });
-  return sentenceOf(isFixed && better === second ? "worse" : "better", { better, worse: first, size, direction: SIGN > 0 ? "" : overview.sentences.lower, interval });
+  if (!differs) return sentenceOf("not distinguished", { pair, difference, interval });
+  return sentenceOf("differs", { first, outcome: SIGN * center > 0 ? "better" : "worse", size: figure(Math.abs(center), digits), direction: SIGN > 0 ? "" : overview.sentences.lower, interval });
 }
 
 /** Whether all scores of some runs in a metric are 0 or 1, each of one trial; they have Tango's test and Wilson's intervals. */

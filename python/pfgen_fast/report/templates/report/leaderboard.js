@@ -41,7 +41,7 @@ const COLUMNS = [
   { key: "run", title: WORDS.Run, value: (run) => run.name },
   { key: "rank", title: "Rank", value: (run, number) => number },
   { key: "score", title: WORDS.score, value: (run) => run.score, isFigure: true },
-  { key: "half", title: "±95 %", value: (run) => run.low === null ? null : run.high - run.low, isFigure: true },
+  { key: "half", title: overview.interval_head, value: (run) => run.low === null ? null : run.high - run.low, isFigure: true },
   { key: "ranks", title: "Rank range", value: (run) => run.ranks?.[0] ?? null },
   ...(overview.has_parts ? [{ key: "trials", title: "Trials", value: (run) => run.trials }] : []),
   ...overview.columns.map(([key, title]) => ({ key, title, value: (run) => run[key], isFigure: true })),

@@ -1,8 +1,7 @@
 // The scores by subject: a heat map of the runs that the leaderboard shows; a file has a table with intervals.
 
-const FEW = 4;  // with fewer questions, an interval is wider than all scores
 const OTHER = "other";
-const isSmall = (questions) => questions.length < FEW;
+const isSmall = (questions) => questions.length < overview.few_items;
 
 /** The numbers of the questions of each subject; small subjects are "other" together. */
 const subjects = (() => {

@@ -42,7 +42,7 @@ function drawCurves(element, shown, more) {
       if (band.low !== undefined) text.push(`95 % interval over ${overview.sweep.over === "trials" ? "trials" : WORDS.questions} ${rangeText([band.low, band.high], digitsOf(metric))}`);
       return { x: at(run), y, ...band, opens: { run, question: null, sample: null }, text };
     });
-    return { ...lineLook(line.number), hasBand: !names && drawn.length <= LOOKS.length && points.every(({ low }) => low !== undefined), points };
+    return { ...lineLook(line.number), ...(names && { dash: undefined }), hasBand: !names && drawn.length <= LOOKS.length && points.every(({ low }) => low !== undefined), points };
   });
   drawChart(element, {
     label: `Line plot: ${title} by ${parameter.name}. The leaderboard has the same figures.`,
@@ -83,7 +83,7 @@ function pointChoice({ name, points, lines }) {
 /** A small chart for each question, those that change most between two points first; each opens these points. */
 function drawMultiples(element, shown, more) {
   const parameter = overview.sweep.parameters[element.dataset.parameter];
-  const { at } = coordinatesOf(parameter);
+  const { names, at } = coordinatesOf(parameter);
   const drawn = shownLines(parameter, shown);
   const all = overview.questions.map((_, question) => ({ question, steps: drawn.flatMap(({ runs }) => runs.slice(1).map((to, place) => ({ from: runs[place], to, change: difference(question, runs[place], to) }))) }));
   function difference(question, from, to) {
@@ -99,7 +99,7 @@ function drawMultiples(element, shown, more) {
     const value = parameter.points[to];
     const said = `${scoreText(change, signed)} at ${isNumber(value) ? counted(value) : value}`;
     return make("li", {}, make("a", { href: addressOf(compareChanges(from, to, encodedKey(id))), title: text },
-      make("span", {}, make("b", {}, id), " ", make("bdi", {}, text)), smallLines(lines(question)), make("span", { className: "quiet" }, said)));
+      make("span", {}, make("b", {}, id), " ", make("bdi", {}, text)), smallLines(lines(question), !names), make("span", { className: "quiet" }, said)));
   }));
   element.replaceChildren();
   show(0, N_MULTIPLES);
@@ -107,14 +107,14 @@ function drawMultiples(element, shown, more) {
   if (changed.length > N_MULTIPLES) element.after(moreButton(`Show all ${counted(changed.length)} ${WORDS.questions}`, () => show(N_MULTIPLES, changed.length)));
 }
 
-/** Lines of a `color` through `points` (pairs of x and y), as a picture without axes from the lowest to the best score of a question. */
-function smallLines(lines) {
+/** Lines of a `color` through `points` (pairs of x and y), or only the points, as a picture without axes from the lowest to the best score of a question. */
+function smallLines(lines, isOrdered) {
   const known = lines.map(({ color, points }) => ({ color, points: points.filter((point) => point.every(isNumber)) }));
   const xs = known.flatMap(({ points }) => points.map(([x]) => x));
   const [left, right] = [Math.min(...xs), Math.max(...xs)];
   const at = ([x, y]) => `${(2 + 156 * (right > left ? (x - left) / (right - left) : 0.5)).toFixed(1)} ${(56 - 52 * (y - LOWEST) / (BEST - LOWEST)).toFixed(1)}`;
   return svg("svg", { "aria-hidden": "true", viewBox: "0 0 160 60" }, svg("path", { d: "M0 58H160" }), ...known.flatMap(({ color, points }) => [
-    svg("path", { d: points.map((point, index) => `${index ? "L" : "M"}${at(point)}`).join(""), stroke: color }),
+    ...isOrdered ? [svg("path", { d: points.map((point, index) => `${index ? "L" : "M"}${at(point)}`).join(""), stroke: color })] : [],
     svg("path", { d: points.map((point) => `M${at(point)}h0`).join(""), class: "dots", stroke: color })]));
 }
 
