@@ -4,7 +4,7 @@ import json
 import pytest
 from pfgen_fast import Suite
 from pfgen_fast.base.errors import BuildError
-from pfgen_fast.build.model_answers import ModelAnswer, ModelReferences, read_model_answers, references_of
+from pfgen_fast.build.model_answers import ModelAnswer, ModelReferences, read_model_answers
 from pfgen_fast.suite.rules import Lengths
 
 MODELS = {"a-1": "a", "a-2": "a", "b-1": "b", "c": ""}
@@ -20,11 +20,12 @@ def models_of(suite, question="Q01"):
 
 
 def test_references_are_the_answers_of_other_families():
-    assert models_of(references_of(ROWS)) == list(MODELS)
-    suite = references_of(ROWS, without="a")
+    references = ModelReferences.of(ROWS)
+    assert models_of(references.suite()) == list(MODELS)
+    suite = references.suite(without=["a"])
     assert [(question.question_id, question.question) for question in suite] == [("Q01", "Why?"), ("Q02", "How?")]
     assert (models_of(suite), models_of(suite, "How?")) == (["b-1", "c"], ["b-1", "c"])
-    assert models_of(references_of(ROWS, without=["a", "c"][1:])) == ["a-1", "a-2", "b-1"]
+    assert models_of(references.suite(without=["c"])) == ["a-1", "a-2", "b-1"]
     assert {question.tokenizer.name for question in suite} == {"words"}
 
 

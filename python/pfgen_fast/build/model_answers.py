@@ -142,18 +142,6 @@ class ModelReferences:
         return Suite(name, tuple(questions))
 
 
-def references_of(rows: Iterable[ModelAnswer], *, without: str | Collection[str] = ()) -> Suite:
-    """A suite in memory whose references are the answers of all models but those of a family, or of several.
-
-    Example:
-        >>> from pfgen_fast.build.model_answers import ModelAnswer, references_of
-        >>> rows = [ModelAnswer("Why?", text, model) for model, text in (("a", "So."), ("b", "Thus."), ("c", "Yes."))]
-        >>> references_of(rows, without="a")["Q01"].answers["models"]
-        ('Thus.', 'Yes.')
-    """
-    return ModelReferences.of(rows).suite(without=[without] if isinstance(without, str) else without)
-
-
 def write_references(suite: Suite, folder: Path, *, force: bool = False) -> None:
     """Writes a suite in the published format, replacing an existing one of a table, or any with `force`.
 

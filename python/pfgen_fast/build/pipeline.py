@@ -325,7 +325,7 @@ class _Build:
 
 
 def _not_done(branch: Branch, stage: str) -> BuildError:
-    return BuildError(f"{branch.name}: stage {stage} is not done with this config; run it first (--stage {stage})")
+    return BuildError(f"{branch.name}: stage {stage} is not done with this config; run it first (stage={stage!r})")
 
 
 def _hash(value: Any) -> str:

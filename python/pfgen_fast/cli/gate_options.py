@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -37,21 +38,21 @@ def _threshold(text: str) -> Threshold:
 class GateOutputs:
     """The file of a gate's checks."""
 
-    gates: ClassVar[str]  # the option that makes a gate
+    gates: ClassVar[str]  # the field of the option that makes a gate
     help_group = "Gates"
     junit: Path | None = Option(None, "Write the checks to this file as JUnit test cases.", metavar="FILE.xml")
 
     @property
     def is_gate(self) -> bool:
         """Whether anything is checked."""
-        raise NotImplementedError
+        return bool(getattr(self, self.gates))
 
     def prepare(self) -> None:
         """Finds invalid options and outputs that cannot be written, before any work."""
         if not self.is_gate:
             for option in options_set(self):
                 if option.group == "Gates":
-                    fail(f"{option.label}: expected with {self.gates}")
+                    fail(f"{option.label}: expected with --{self.gates.replace('_', '-')}")
         if self.junit is not None:
             from ..base.file_writing import check_folder
 
@@ -61,7 +62,7 @@ class GateOutputs:
 
     def record(self, checks: Sequence[Check]) -> dict[str, Any]:
         """The checks for the command's JSON; empty without a gate."""
-        return {"checks": [check.to_dict() for check in checks]} if self.is_gate else {}
+        return {"checks": list(map(asdict, checks))} if self.is_gate else {}
 
     def finish(self, checks: Sequence[Check], form: str, command: str) -> None:
         """Prints and writes the checks; ends the command with 1 if a check fails, or 3 if one has no figures.
@@ -92,7 +93,7 @@ class GateOutputs:
 class ThresholdOptions(GateOutputs):
     """The gate of commands that show scores."""
 
-    gates = "--fail-under"
+    gates = "fail_under"
     help_group = "Gates"
     fail_under: list[Any] | None = Option(
         None,
@@ -101,11 +102,6 @@ class ThresholdOptions(GateOutputs):
         parser=_threshold,
         metavar="[NAME=]NUMBER",
     )
-
-    @property
-    def is_gate(self) -> bool:
-        """Whether a threshold is set."""
-        return bool(self.fail_under)
 
     def check_names(self, names: Iterable[str]) -> None:
         """Ends the command if a figure is unknown, before any work."""
@@ -125,15 +121,13 @@ class ThresholdOptions(GateOutputs):
         ]
 
     def check(
-        self, figures: Mapping[str, float | None], about: str, *, lower_is_better: Iterable[str] = ()
+        self, figures: Mapping[str, float | None], about: str, *, lower_is_better: Collection[str] = ()
     ) -> list[Check]:
         """The checks of one model or run; the first figure is the score."""
         from ..runs.gates import at_least
 
-        self.check_names(figures)
-        lower = set(lower_is_better)
         return [
-            at_least(figures, limit.value, about=shown(about), figure=limit.figure, lower_is_better=lower)
+            at_least(figures, limit.value, about=shown(about), figure=limit.figure, lower_is_better=lower_is_better)
             for limit in self.fail_under or ()
         ]
 
@@ -142,7 +136,7 @@ class ThresholdOptions(GateOutputs):
 class ComparisonGateOptions(GateOutputs):
     """The gate of `compare`."""
 
-    gates = "--fail-if-worse"
+    gates = "fail_if_worse"
     help_group = "Gates"
     fail_if_worse: bool = Option(
         False, "Exit with 1 if the first run is worse than another one by more than --margin, with --confidence."
@@ -155,11 +149,6 @@ class ComparisonGateOptions(GateOutputs):
         False, "Compare on the common questions or items even if the first run lacks some of another one."
     )
     confidence: float = Option(0.95, "Decide gates with this confidence.", metavar="C")
-
-    @property
-    def is_gate(self) -> bool:
-        """Whether a comparison is checked."""
-        return self.fail_if_worse
 
     def prepare(self) -> None:
         """Finds invalid options and outputs that cannot be written, before any work."""

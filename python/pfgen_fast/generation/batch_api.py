@@ -20,18 +20,11 @@ from ..tables.formats import table_rows
 from .engines.hosted import REQUEST_FORMS, RequestForm, request_form
 from .events import Events
 from .generating import Generated, Generation
-from .protocol import RawReply, ServerForm, Usage
+from .protocol import RawReply, Usage
 from .run_writer import config_hash, run_folder, writing_run
 
 _CUSTOM_ID = re.compile(r"(?P<run>.*?)-trial_0*(?P<trial>[1-9][0-9]{0,5})-(?P<question_id>.*)", re.DOTALL)
 """The name of a request; trial numbers have at most six digits."""
-
-
-def batch_form(form: ServerForm | None) -> RequestForm:
-    """The protocol of requests in a batch file; raises EngineError unless it is OpenAI's."""
-    if not isinstance(form, RequestForm):
-        raise EngineError("only the engine openai has batch files, because they have the format of OpenAI's Batch API")
-    return form
 
 
 def write_batch(generation: Generation, suite: Suite, path: Path, *, trials: int) -> int:
@@ -47,10 +40,11 @@ def write_batch(generation: Generation, suite: Suite, path: Path, *, trials: int
 
 
 def _form_and_config(generation: Generation, suite: Suite) -> tuple[RequestForm, dict[str, Any]]:
+    """The protocol of OpenAI with the options of a run, and the run's config.json; another engine is an error."""
     setting, engine = generation.setting, generation.engine
     if not issubclass(REQUEST_FORMS.get(engine, object), RequestForm):
-        batch_form(None)  # before the options of another engine are checked
-    form = batch_form(request_form(engine, setting.model, setting.mode, setting.sent_sampling, generation.options))
+        raise EngineError("only the engine openai has batch files, because they have the format of OpenAI's Batch API")
+    form: Any = request_form(engine, setting.model, setting.mode, setting.sent_sampling, generation.options)
     return form, setting.config(suite, engine, form.parameters)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,7 +12,7 @@ from ..base.file_reading import read_stored
 from ..base.native import _core
 from ..base.untrusted_json import MAX_JSON_BYTES, WrittenJson, any_object, checked, parse_json
 from ..suite.questions import Question
-from ..suite.rules import FLOAT_SUMS
+from ..suite.rules import FLOAT_SUMS, PARTS
 from ..suite.suite import Suite
 from .run_result import RECORD_DEPTH, Figures, QuestionResult, RunResult, ScoredAnswer, Scores
 from .trials import RunFolder, Trials
@@ -72,7 +72,7 @@ def _aggregate(
 
     The float sum changes the record of an answer only through its score.
     """
-    whole, by_question, run = _figures(trials, table)
+    whole, by_question, run = figures_of(trials, table)
     picked = [question.picked for question in run.questions]
     new = [key for key in chain.from_iterable(picked) if key not in known]
     known.update(zip(new, _scored_answers(trials, table, [row for row, _ in new]), strict=True))
@@ -91,13 +91,8 @@ def _aggregate(
     )
 
 
-def figures_by_question(trials: Trials, table: ScoreTable) -> tuple[Figures, dict[str, Figures]]:
-    """The figures that a result holds, of the run and by the question's text, over the questions that have trials."""
-    whole, by_question, _ = _figures(trials, table)
-    return whole, {question.question: figures for question, figures in by_question}
-
-
-def _figures(trials: Trials, table: ScoreTable) -> tuple[Figures, list[tuple[Question, Figures]], _core.RunFigures]:
+def figures_of(trials: Trials, table: ScoreTable) -> tuple[Figures, list[tuple[Question, Figures]], _core.RunFigures]:
+    """The figures that a result holds, of the run and of each question that has trials, and those of the core."""
     asked = (question for question in table.scorer.suite if question.question in trials.rows_by_question)
     questions = sorted(asked, key=lambda question: question.question_id)
     scores, first = table.part
@@ -108,25 +103,18 @@ def _figures(trials: Trials, table: ScoreTable) -> tuple[Figures, list[tuple[Que
         trials.lines.lengths,
         getattr(_core.FloatSum, table.float_sum),
     )
-    columns = {name: number for number, name in enumerate(table.columns[1:])}  # without question_id
 
-    def figures(means: _core.QuestionFigures | _core.RunFigures, sets: Iterable[str]) -> Figures:
-        return Figures(*means.figures, scores=_mean_scores(means.means, columns, list(sets)))
+    def figures(means: _core.QuestionFigures | _core.RunFigures, sets: Collection[str]) -> Figures:
+        values = dict(zip(table.columns[1:], means.means, strict=True))  # without question_id
+        fluency, truthfulness = ({name: values[f"{part}_{name}"] for name in sets} for part in PARTS[:2])
+        scores = Scores(fluency, truthfulness, values["helpfulness"], values["average"])
+        return Figures(*means.figures, scores=scores)
 
     by_question = [
         (question, figures(means, question.answers)) for question, means in zip(questions, run.questions, strict=True)
     ]
     names = chain.from_iterable(question.answers for question in questions)
     return figures(run, dict.fromkeys(names)), by_question, run
-
-
-def _mean_scores(means: Sequence[float], columns: Mapping[str, int], sets: Sequence[str]) -> Scores:
-    return Scores(
-        fluency={name: means[columns[f"fluency_{name}"]] for name in sets},
-        truthfulness={name: means[columns[f"truthfulness_{name}"]] for name in sets},
-        helpfulness=means[columns["helpfulness"]],
-        average=means[columns["average"]],
-    )
 
 
 def _scored_answers(trials: Trials, table: ScoreTable, rows: Sequence[int]) -> Iterator[ScoredAnswer]:

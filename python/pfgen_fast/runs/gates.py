@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from .. import __version__
 from ..base.errors import PfgenError, TrialsError
@@ -41,10 +41,6 @@ class Check:
     outcome: GateOutcome
     sentence: str  # the outcome in words, with its figures
     passes: bool  # whether the outcome counts as passed; an undecided check may count as either
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields, for JSON."""
-        return asdict(self)
 
 
 class Threshold(NamedTuple):

@@ -19,7 +19,7 @@ from ..base.errors import PfgenError, TrialsError
 from ..scoring.scorer import Scorer
 from ..suite.rules import AVERAGE_FIRST, FloatSum
 from ..suite.suite import Suite
-from .aggregation import UnknownQuestions, figures_by_question, trials_of
+from .aggregation import UnknownQuestions, figures_of, trials_of
 from .checkout import suite_of_all
 from .checkpoint_steps import are_rising
 from .comparison import Comparison, compare_models
@@ -48,18 +48,17 @@ def scores_of(runs: Sequence[RunFolder], scorer: Scorer, unknown: UnknownQuestio
     suite, shape = scorer.suite, (len(runs), len(scorer.suite))
     values, variances = ({metric: np.full(shape, np.nan) for metric in METRICS} for _ in range(2))
     n_trials, shown, whole = np.zeros(shape, dtype=np.int_), np.full(shape, np.nan), []
+    columns_of = {question.question_id: column for column, question in enumerate(suite)}
     for row, run in enumerate(runs):
         trials = trials_of(suite, Trials.of(run), unknown=unknown)
         table = scorer.score(trials.lines.questions, trials.lines.answers)
         columns = {metric: np.asarray(table[metric]) for metric in AVERAGE_FIRST}
         columns["length"] = np.asarray(trials.lines.lengths)
-        run_figures, by_question = figures_by_question(trials, table)
+        run_figures, by_question, _ = figures_of(trials, table)
         whole.append({metric: _mean(run_figures, metric, table.float_sum) for metric in METRICS})
         whole[row]["average"] = run_figures.score
-        for column, question in enumerate(suite):
-            if question.question not in by_question:
-                continue
-            figures, places = by_question[question.question], trials.rows_by_question[question.question]
+        for question, figures in by_question:
+            column, places = columns_of[question.question_id], trials.rows_by_question[question.question]
             n_trials[row, column], shown[row, column] = len(places), figures.score
             for metric in METRICS:
                 values[metric][row, column] = round(_mean(figures, metric, table.float_sum), 5)

@@ -195,8 +195,11 @@ class RunScorer:
         suite = self._suite_of(run, None if is_all else config)
         trials = trials_of(suite, whole, unknown=self.unknown)
         check_all_answered(trials, suite)
-        skipped = unknown_questions(suite, whole)
-        notes = (_skipped(whole, skipped),) if skipped else ()
+        notes: tuple[str, ...] = ()
+        if skipped := unknown_questions(suite, whole):
+            n_trials = sum(len(whole.rows_by_question[question]) for question in skipped)
+            why = f"because the suite lacks their questions ({len(skipped):,})"
+            notes = (f"{whole.path}: {n_trials:,} of {len(whole):,} trials are left out, {why}",)
         if self.reasoning == "strip":
             unusual = {**(config or {}), "scored_reasoning": "strip"}  # no usual result records it
             return ReadRun(run, suite, path, unusual, stripped(trials, config), notes, replaces)
@@ -322,14 +325,6 @@ def _generated_for(suite: Suite, config: Mapping[str, Any] | None) -> tuple[str,
     if not isinstance(ids, list) or not all(isinstance(name, str) and name in suite for name in ids):
         return ()
     return tuple(ids) if suite.whole is None else ()
-
-
-def _skipped(trials: Trials, questions: Sequence[str]) -> str:
-    n_trials = sum(len(trials.rows_by_question[question]) for question in questions)
-    return (
-        f"{trials.path}: {n_trials:,} of {len(trials):,} trials are left out, because the suite lacks their questions "
-        f"({len(questions):,})"
-    )
 
 
 def _interval(averages: Collection[float]) -> MeanInterval | None:

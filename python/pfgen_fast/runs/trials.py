@@ -258,7 +258,8 @@ def stripped(trials: Trials, config: Mapping[str, Any] | None) -> Trials:
     tags = recorded_tags(config or {}) or []
     lines = [json_line({**row, "answer": divided_text(row["answer"], tags).answer}) for row in rows]
     numbers = tuple(map(trials.line_number, range(len(trials))))
-    return Trials(trials.path, trials.input_hash, _core.TrialLines(b"".join(lines), _unreadable), numbers)
+    content = _core.TrialLines(b"".join(lines), partial(_parse, trials.path, 1))
+    return Trials(trials.path, trials.input_hash, content, numbers)
 
 
 def recorded_tags(config: Mapping[str, Any]) -> list[tuple[str, str]] | None:
@@ -269,8 +270,3 @@ def recorded_tags(config: Mapping[str, Any]) -> list[tuple[str, str]] | None:
         for pair in pairs
     )
     return [(opening, closing) for opening, closing in pairs] if is_valid else None
-
-
-def _unreadable(index: int, line: bytes) -> tuple[str, str]:
-    trial = json.loads(line)  # such as one with a lone surrogate
-    return trial["question"], trial["answer"]

@@ -124,8 +124,7 @@ class Generating:
     def run(self, suite: Suite, model: str | None, engine_settings: Mapping[str, Any]) -> Generated:
         """Generates the answers that the run of a model lacks."""
         generation = self.generation(model, engine_settings)
-        watch = Watch("answers", quiet=self.is_silent)
-        with watch:
+        with Watch("answers", quiet=self.is_silent) as watch:
             return generation.run(
                 suite, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
             )

@@ -107,9 +107,8 @@ class Sweep:
         if self.dry_run:
             _list(points, loaded, self.output, as_json=self.as_json)
             return
-        watch = Watch("answers", quiet=is_silent)
         measured = []
-        with watch:
+        with Watch("answers", quiet=is_silent) as watch:
             for point in sweep_over(
                 loaded, points, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
             ):

@@ -157,12 +157,13 @@ def _shown_token(headers: Mapping[str, str]) -> bytes:
 Receive = Callable[[], Awaitable[Any]]
 
 
+@dataclass
 class Room:
     """Counts the requests in progress and their bytes, in one event loop."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
-        self.n_requests = self.n_bytes = 0
+    limits: Limits
+    n_requests: int = 0
+    n_bytes: int = 0
 
 
 class RoomShare:

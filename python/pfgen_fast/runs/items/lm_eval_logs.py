@@ -6,17 +6,19 @@ Items are documents, subjects are tasks, and the metric of a filter other than `
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...base.errors import TrialsError
-from ...base.untrusted_json import any_object, checked, read_json
-from ...base.untrusted_text import few_names, in_one_line
+from ...base.untrusted_json import MAX_NUMBER, any_object, checked, read_json
+from ...base.untrusted_text import did_you_mean, few_names, in_one_line
 from ...tables.formats import column_names, table_rows
-from .score_columns import ColumnNames, location_of_row, score_of
-from .score_rows import Records, ScoreRows
+from .score_columns import NO_NAME, ColumnNames, label, location_of_row, named_in, score_of
+from .score_rows import ScoreRows
 
 _DATE = r"\d{4}-\d\d-\d\dT[\d.-]+"
 _SAMPLES = re.compile(rf"samples_(?P<task>.+?)(_(?P<date>{_DATE}))?\.jsonl")
@@ -74,30 +76,70 @@ def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames) -> None:
     model = results.get("model_name")
     if not isinstance(model, str) or not model.strip():
         model = path.absolute().parent.name
-    records = Records(
-        rows, columns, file=str(path), model=model, task=task, locate=partial(location_of_row, str(path), None)
-    )
     higher = results.get("higher_is_better")
     is_higher = higher.get(task) if isinstance(higher, dict) else None
-    for number, (location, row) in enumerate(table_rows(path)):
+    left_out: Counter[str] = Counter()  # for each reason, how many values
+    numbers: list[tuple[int, ...]] = []
+    scores, samples = list[float](), list[int]()
+    for sample, (location, row) in enumerate(table_rows(path)):
         metrics = row.get("metrics", [key for key in row if key not in _NO_METRICS])
         doc = row.get("doc")
         if not isinstance(metrics, list) or "doc_id" not in row or not isinstance(doc, dict):
             raise TrialsError(f"{location}: expected a sample with 'doc_id', 'doc' and 'metrics'")
-        kept = row.get("filter") or "none"
-        scores = {}
-        for metric in map(str, metrics):
+        codes, kept = _codes(rows, columns, task, row["doc_id"], doc, location), row.get("filter") or "none"
+        for metric in dict.fromkeys(map(str, metrics)):
             value = row.get(metric)
-            if isinstance(value, (bool, int, float)):
-                name = metric if kept == "none" else f"{metric},{in_one_line(kept)}"
-                scores[name] = score_of(value)
-                if isinstance(is_higher, dict) and isinstance(is_higher.get(metric), bool):
-                    rows.direction(name, f"task {in_one_line(task)}", higher_is_better=is_higher[metric])
-            else:
-                records.leave_out(f"values of {in_one_line(metric)} that are no numbers and are not used")
-        records.add(number, row["doc_id"], scores, doc)
+            score = score_of(value) if isinstance(value, (bool, int, float)) else None
+            if score is None:
+                left_out[f"values of {in_one_line(metric)} that are no numbers and are not used"] += 1
+                continue
+            name = metric if kept == "none" else f"{metric},{in_one_line(kept)}"
+            if isinstance(is_higher, dict) and isinstance(is_higher.get(metric), bool):
+                rows.direction(name, f"task {in_one_line(task)}", higher_is_better=is_higher[metric])
+            if not abs(score) <= MAX_NUMBER:
+                raise TrialsError(f"{location}: the score '{in_one_line(name)}' is {score:g}; expected a finite number")
+            numbers.append((*codes, rows.metrics.number(name)))
+            scores.append(score)
+            samples.append(sample)
         rows.same_item(f"{task}/{row['doc_id']}", row.get("doc_hash"), str(path))
-    records.end()
+    for reason, n in left_out.items():
+        rows.remark(f"{reason}: {n:,}", str(path))
+    if not scores:
+        raise TrialsError(f"{path}: no scores of samples")
+    item, trial, subject, cluster, number = np.array(numbers, dtype=np.int32).T
+    rows.add(
+        np.array(scores),
+        metric=number,
+        model=rows.models.number(model),
+        item=item,
+        trial=trial,
+        subject=subject,
+        cluster=cluster,
+        locate=lambda at: location_of_row(str(path), None, samples[at]),
+    )
+
+
+def _codes(
+    rows: ScoreRows, columns: ColumnNames, task: str, doc_id: object, doc: Mapping[str, Any], location: str
+) -> tuple[int, int, int, int]:
+    """The numbers of item, trial, subject and cluster of a sample; options of columns name keys of its document."""
+
+    def cell(key: str) -> Any:
+        if key in doc:
+            return doc[key]
+        keys = list(map(str, doc))
+        there = few_names(keys, 12) or "no keys"
+        raise TrialsError(f"{location}: no key '{in_one_line(key)}'; there are {there}{did_you_mean(key, keys)}")
+
+    name = label(cell(columns.item) if columns.item else doc_id)
+    if not name.strip():
+        raise TrialsError(f"{location}: the name of the item is empty")
+    return (
+        rows.items.number(named_in(task, name)),
+        rows.trials.number_of(cell(columns.trial)) if columns.trial else NO_NAME,
+        rows.subjects.number_of(cell(columns.subject) if columns.subject else task),
+        rows.clusters.number_of(cell(columns.cluster), task) if columns.cluster else NO_NAME,
+    )
 
 
 def _results(path: Path, date: str) -> Mapping[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,10 +50,6 @@ class RankedModel:
     n_items: int
     metrics: Mapping[str, float | None]
     subjects: Mapping[str, MeanInterval]
-
-    def metric(self, name: str) -> float | None:
-        """The mean of another metric."""
-        return self.metrics[name]
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, for JSON."""
@@ -157,7 +152,8 @@ class ModelRanking(TableResult):
             (Column("num_items", "items"), lambda model: model.n_items),
         ]
         for name in self.models[0].metrics:
-            cells.append((Column(f"metric_{name}", name, is_optional=True), partial(RankedModel.metric, name=name)))
+            column = Column(f"metric_{name}", name, is_optional=True)
+            cells.append((column, lambda model, name=name: model.metrics[name]))  # type: ignore[misc]
         return Table.of_records(cells, self.models)
 
     @property
@@ -223,7 +219,12 @@ def compared_models(scores: ItemScores, metric: str | None = None) -> Compared:
     n_items = (~np.isnan(every)).sum(axis=1)
     is_common = _common(every)
     if not is_common.any():
-        raise _nothing_in_common(scores, chosen, n_items)
+        fewest = int(n_items.argmin())
+        raise TrialsError(
+            f"{in_one_line(chosen, 60)}: no item has a score of all {len(scores.models):,} models, so they cannot be "
+            f"ranked together; {in_one_line(scores.models[fewest], 60)} has the fewest items ({n_items[fewest]:,} of "
+            f"{len(scores.items):,}). Choose models with common items (--models)"
+        )
     values, table = every[:, is_common], scores.only(items=is_common)
     clusters = table.clusters_of_items
     is_binary = chosen in scores.binary
@@ -271,15 +272,6 @@ def rank_models(scores: ItemScores, metric: str | None = None) -> ModelRanking:
     return ModelRanking(*about, is_binary=compared.is_binary)
 
 
-def _nothing_in_common(scores: ItemScores, metric: str, n_items: NDArray[np.int_]) -> TrialsError:
-    fewest = int(n_items.argmin())
-    return TrialsError(
-        f"{in_one_line(metric, 60)}: no item has a score of all {len(scores.models):,} models, so they cannot be "
-        f"ranked together; {in_one_line(scores.models[fewest], 60)} has the fewest items ({n_items[fewest]:,} of "
-        f"{len(scores.items):,}). Choose models with common items (--models)"
-    )
-
-
 def _common(values: Floats) -> NDArray[np.bool_]:
     """Which items all models have."""
     is_complete: NDArray[np.bool_] = np.logical_not(np.isnan(values).any(axis=0))
@@ -300,18 +292,12 @@ def _ranges(compared: Compared) -> tuple[list[tuple[int, int] | None], list[str]
         return nothing, []
     if compared.n_units < MIN_QUESTIONS:
         return nothing, [f"{compared.counted_units}: no rank ranges, because a test needs at least {MIN_QUESTIONS}"]
-    if problem := too_many_pairs(n_models, n_items):
-        return nothing, [f"no rank ranges: {problem}"]
+    if n_models > MAX_MODELS_WITH_RANGES or n_models**2 // 2 * n_items > MAX_PAIR_WORK:
+        problem = f"{n_models:,} models and {n_items:,} items are too many for tests of all pairs"
+        return nothing, [f"no rank ranges: {problem}; choose models (--models)"]
     ordered = compared.values[[*compared.order]]
     is_higher, binary = compared.higher_is_better, compared.is_binary
     return rank_ranges(ordered, higher_is_better=is_higher, clusters=compared.clusters, binary=binary), []
-
-
-def too_many_pairs(n_models: int, n_items: int) -> str:
-    """Why all pairs of models cannot be tested; empty if they can."""
-    if n_models <= MAX_MODELS_WITH_RANGES and n_models**2 // 2 * n_items <= MAX_PAIR_WORK:
-        return ""
-    return f"{n_models:,} models and {n_items:,} items are too many for tests of all pairs; choose models (--models)"
 
 
 def _about(scores: ItemScores, metric: str, is_common: NDArray[np.bool_], *, is_asked: bool) -> Iterable[str]:

@@ -228,7 +228,8 @@ def scores_of(values: Any, column: str, locate: Locate) -> tuple[Floats, bool]:
         for row, value in enumerate(values):
             score = score_of(value)
             if score is None:
-                raise _unexpected("a number", value, column, locate(row)) from None
+                problem = f"{locate(row)}, column {column!r}: expected a number, not {shown_value(value)}"
+                raise TrialsError(problem) from None
             scores[row], is_missing[row] = score, is_empty(value)
             has_words = has_words or (isinstance(value, str) and value.strip().lower() in _WORDS)
     _check(scores, is_missing, column, locate)
@@ -265,7 +266,3 @@ def _check(scores: Floats, is_missing: NDArray[np.bool_], column: str, locate: L
             f"{locate(row)}, column {column!r}: the score is {scores[row]:g}; expected a finite number up to "
             f"{MAX_NUMBER:.0e}, or an empty cell where there is no score"
         )
-
-
-def _unexpected(expected: str, value: Any, column: str, location: str) -> TrialsError:
-    return TrialsError(f"{location}, column {column!r}: expected {expected}, not {shown_value(value)}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,10 +12,9 @@ from numpy.typing import NDArray
 
 from ...base.arrays import Floats
 from ...base.errors import TrialsError
-from ...base.untrusted_json import MAX_NUMBER
-from ...base.untrusted_text import counted, did_you_mean, few_names, in_one_line
+from ...base.untrusted_text import counted, few_names, in_one_line
 from .item_table import ItemScores
-from .score_columns import NO_NAME, Codes, ColumnNames, Locate, Names, label, named_in
+from .score_columns import NO_NAME, Codes, Locate, Names, named_in
 
 MAX_CELLS = 1 << 28
 """Maximum number of models times items; a score of each needs 2 GiB."""
@@ -314,78 +312,3 @@ class _Scores:
                 f"metric '{in_one_line(metric)}': the scores of '{in_one_line(fraction)}' are between 0 and 1, and "
                 f"those of '{in_one_line(percent)}' between 0 and 100; expected one scale for all models"
             )
-
-
-class Records:
-    """The scores of one model in one log. The options of columns name keys of a sample's own data, such as `doc`."""
-
-    def __init__(
-        self, rows: ScoreRows, columns: ColumnNames, *, file: str, model: str, task: str, locate: Locate
-    ) -> None:
-        self._rows, self._columns, self._file, self._task, self._locate = rows, columns, file, task, locate
-        self._model = rows.models.number(model)
-        self._subject = NO_NAME if columns.subject else rows.subjects.number(task)
-        self._numbers: list[tuple[int, int, int, int, int]] = []
-        self._scores: list[float] = []
-        self._samples: list[int] = []
-        self._left_out: dict[str, int] = {}  # for each reason, how many scores
-
-    def add(
-        self, sample: int, item: object, scores: Mapping[str, float | None], data: Mapping[str, Any], *, trial: str = ""
-    ) -> None:
-        """Adds the scores of a sample by metric; None for a missing score. `sample` is its number for `locate`."""
-        rows, columns = self._rows, self._columns
-        item = self._of(data, columns.item, sample) if columns.item else item
-        trial = label(self._of(data, columns.trial, sample)) if columns.trial else trial
-        name = label(item)
-        if not name.strip():
-            raise TrialsError(f"{self._locate(sample)}: the name of the item is empty")
-        subject = rows.subjects.number_of(self._of(data, columns.subject, sample)) if columns.subject else self._subject
-        cluster = NO_NAME
-        if columns.cluster:
-            cluster = rows.clusters.number_of(self._of(data, columns.cluster, sample), self._task)
-        at = rows.items.number(named_in(self._task, name)), rows.trials.number_of(trial), subject, cluster
-        for metric, score in scores.items():
-            if score is None:
-                self.leave_out("scores that are missing")
-                continue
-            if not abs(score) <= MAX_NUMBER:
-                metric = in_one_line(metric)
-                raise TrialsError(
-                    f"{self._locate(sample)}: the score '{metric}' is {score:g}; expected a finite number"
-                )
-            self._numbers.append((*at, rows.metrics.number(metric)))
-            self._scores.append(score)
-            self._samples.append(sample)
-
-    def _of(self, data: Mapping[str, Any], key: str, sample: int) -> Any:
-        if key in data:
-            return data[key]
-        names = list(map(str, data))
-        there = few_names(names, 12) or "no keys"
-        raise TrialsError(
-            f"{self._locate(sample)}: no key '{in_one_line(key)}'; there are {there}{did_you_mean(key, names)}"
-        )
-
-    def end(self) -> None:
-        """Hands the rows on."""
-        for reason, n in self._left_out.items():
-            self._rows.remark(f"{reason}: {n:,}", self._file)
-        if not self._scores:
-            raise TrialsError(f"{self._file}: no scores of samples")
-        item, trial, subject, cluster, metric = np.array(self._numbers, dtype=np.int32).T
-        samples, locate = np.array(self._samples, dtype=np.int32), self._locate
-        self._rows.add(
-            np.array(self._scores),
-            metric=metric,
-            model=self._model,
-            item=item,
-            trial=trial,
-            subject=subject,
-            cluster=cluster,
-            locate=lambda row: locate(int(samples[row])),
-        )
-
-    def leave_out(self, reason: str) -> None:
-        """Counts a score that is not used."""
-        self._left_out[reason] = self._left_out.get(reason, 0) + 1

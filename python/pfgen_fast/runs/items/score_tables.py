@@ -25,6 +25,7 @@ from ...rewards.references.metrics import lower_is_better
 from ...tables.formats import column_names, format_of, is_table, reader_of
 from ...tables.table_rows import STANDARD_STREAM, ChosenColumns, RowBatch
 from ...tables.text_rows import text_batches
+from ..trials import expand
 from . import lm_eval_logs, score_columns
 from .item_table import ItemScores
 from .score_rows import ScoreRows
@@ -131,13 +132,8 @@ def _files_below(folder: Path) -> list[Path]:
 
 
 def _matches(path: str) -> list[str]:
-    """The places that a path or glob stands for; raises TrialsError if there are none."""
-    if path == STANDARD_STREAM or os.path.lexists(path):
-        return [path]
-    matches = sorted(glob.glob(path, recursive=True))
-    if not matches:
-        raise TrialsError(f"{path}: no such file or folder")
-    return matches
+    """The places that a path or glob stands for, spelt as the user did; raises TrialsError if there are none."""
+    return [path] if path == STANDARD_STREAM or os.path.lexists(path) else list(map(str, expand(path)))
 
 
 def _labels(paths: list[str]) -> list[str]:
@@ -146,8 +142,12 @@ def _labels(paths: list[str]) -> list[str]:
     for path, times in zip(paths, map(real.count, real), strict=True):
         if times > 1:
             raise TrialsError(f"{path}: given twice; expected each table once")
+
+    def stem(path: Path) -> str:
+        return path.with_suffix("").stem if compression(path) else path.stem
+
     places = [Path("stdin") if path == STANDARD_STREAM else Path(os.path.abspath(path)) for path in paths]
-    parts = [(*place.parent.parts, place.name if place.is_dir() else _stem(place)) for place in places]
+    parts = [(*place.parent.parts, place.name if place.is_dir() else stem(place)) for place in places]
     labels = [names[-1] for names in parts]
     for length in range(2, max(map(len, parts), default=0) + 1):
         known = Counter(labels)
@@ -157,10 +157,6 @@ def _labels(paths: list[str]) -> list[str]:
             "/".join(names[-length:]) if known[label] > 1 else label for names, label in zip(parts, labels, strict=True)
         ]
     return labels
-
-
-def _stem(path: Path) -> str:
-    return path.with_suffix("").stem if compression(path) else path.stem
 
 
 def _add_file(rows: ScoreRows, path: str, columns: score_columns.ColumnNames, encoding: str | None) -> None:
