@@ -166,6 +166,30 @@ def call(monkeypatch, capsys):
 
 
 @pytest.fixture
+def printed(call):
+    """Calls a command that succeeds, and returns its stdout."""
+
+    def run(*arguments: object) -> str:
+        code, out, err = call(*arguments)
+        assert code == 0, err
+        return out
+
+    return run
+
+
+@pytest.fixture
+def refused(call):
+    """Calls a command that is refused with exit code 2, and returns its stderr."""
+
+    def run(*arguments: object) -> str:
+        code, _, err = call(*arguments)
+        assert code == 2, err
+        return err
+
+    return run
+
+
+@pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages are written without their pictures."""
     leave_out_drawing(monkeypatch)

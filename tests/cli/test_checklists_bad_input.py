@@ -305,22 +305,21 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.parametrize(("options", "says"), OPTIONS.values(), ids=OPTIONS)
-def test_judging_that_is_impossible_is_refused(folder: Path, call, options: list[str], says: str) -> None:
-    code, _, err = call("checklists", "judge", "runs", "-s", "suite", "-m", JUDGE, *options)
-
-    assert code == 2
-    assert says in err
+def test_judging_that_is_impossible_is_refused(folder: Path, refused, options: list[str], says: str) -> None:
+    assert says in refused("checklists", "judge", "runs", "-s", "suite", "-m", JUDGE, *options)
     assert not list(folder.glob("runs/*/judge-replies.jsonl"))
 
 
-def test_outputs_that_cannot_be_written_are_refused_and_leave_nothing_behind(folder: Path, call) -> None:
+def test_outputs_that_cannot_be_written_are_refused_and_leave_nothing_behind(folder: Path, call, refused) -> None:
     (folder / "file").write_text("mine")
     for command in ("report", "fit"):
         message = call("checklists", command, *COMMANDS[command], "-o", "file")
         assert message == (2, "", "error: file: expected a directory, but file is a file\n"), command
     assert (folder / "file").read_text() == "mine"
-    code, _, err = call("checklists", "table", *COMMANDS["table"], "--csv", "runs")
-    assert (code, err) == (2, "error: runs: cannot be written: Is a directory\n")
+    assert (
+        refused("checklists", "table", *COMMANDS["table"], "--csv", "runs")
+        == "error: runs: cannot be written: Is a directory\n"
+    )
     assert not list(folder.rglob(".*.part"))
 
 

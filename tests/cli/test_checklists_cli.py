@@ -86,9 +86,8 @@ def test_hostile_names_are_harmless_in_the_terminal(tmp_path: Path, call, name: 
     assert (code, acting(out + err)) == (0, set())
 
 
-def test_a_missing_checkout_is_one_sentence(tmp_path: Path, call) -> None:
-    code, _, err = call("checklists", "import", "missing", "-o", tmp_path / "out")
-    assert (code, err) == (2, "error: missing: no such folder\n")
+def test_a_missing_checkout_is_one_sentence(tmp_path: Path, refused) -> None:
+    assert refused("checklists", "import", "missing", "-o", tmp_path / "out") == "error: missing: no such folder\n"
     assert not (tmp_path / "out").exists()
 
 
@@ -114,9 +113,8 @@ def at_work(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_errors_of_models_in_percent_or_as_counts_in_json(at_work, call):
-    code, out, _ = call("checklists", "errors", "runs", "--suite", "suite")
-    assert code == 0
+def test_errors_of_models_in_percent_or_as_counts_in_json(at_work, call, printed):
+    out = printed("checklists", "errors", "runs", "--suite", "suite")
     lines = out.splitlines()
     assert lines[1].split() == HEADS
     rows = [" ".join(line.split()) for line in lines]
@@ -130,12 +128,11 @@ def test_errors_of_models_in_percent_or_as_counts_in_json(at_work, call):
     assert parsed["rows"][0]["total"]["rejection"] == {"count": 1, "n": 3, "percent": 100 / 3}
 
 
-def test_each_answer_is_a_row_of_a_file(at_work, call):
+def test_each_answer_is_a_row_of_a_file(at_work, printed):
     from pfgen_fast.tables.formats import table_rows
 
     path = at_work / "answers.csv"
-    code, _, _ = call("checklists", "metrics", "runs", "-s", "suite", "-q", "-o", str(path))
-    assert code == 0
+    printed("checklists", "metrics", "runs", "-s", "suite", "-q", "-o", str(path))
     rows = [row for _, row in table_rows(path)]
     keys = [(row["model"], row["id"], row["length"] or None, int(row["trial"])) for row in rows]
     expected = [("one", "sea", None, 1), ("one", "ice", None, 1), ("one", "fog", None, 1)]

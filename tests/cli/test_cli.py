@@ -33,16 +33,15 @@ def runs(tmp_path, mini):
     return tmp_path / "runs"
 
 
-def test_score_writes_results_and_skips_what_is_current(call, runs):
-    code, out, _ = call("score", "--suite", "mini", runs / "**" / "go*", runs / "worse")
-    assert code == 0
+def test_score_writes_results_and_skips_what_is_current(call, printed, runs):
+    out = printed("score", "--suite", "mini", runs / "**" / "go*", runs / "worse")
     names = run_name(runs / "good"), run_name(runs / "worse")
     assert [line.split()[:2] for line in out.splitlines()[1:3]] == [[names[0], "3"], [names[1], "2"]]
     before = {path: path.stat().st_mtime_ns for path in runs.rglob("result.json")}
     assert len(before) == 2
     interval = mean_interval(rank(find_results([runs / "good"]))[0].question_scores)
     assert f" ±{interval.half_width:.4f} " in out
-    code, out, _ = call("score", "--suite", "mini", runs)
+    out = printed("score", "--suite", "mini", runs)
     assert "2 runs: up to date\n" in out
     assert f" ±{interval.half_width:.4f} " in out
     assert {path: path.stat().st_mtime_ns for path in runs.rglob("result.json")} == before
@@ -51,7 +50,7 @@ def test_score_writes_results_and_skips_what_is_current(call, runs):
     assert "1 run: replaces a result: config.json (model, mode) changed\n1 run: up to date\n" in out
 
 
-def test_score_says_why_a_result_is_replaced(call, runs):
+def test_score_says_why_a_result_is_replaced(call, refused, runs):
     def replaced(*options):
         rows = json.loads(call("score", "--suite", "mini", "--json", *options, runs)[1])
         return [(row["status"], row["replaces"]) for row in rows]
@@ -65,17 +64,15 @@ def test_score_says_why_a_result_is_replaced(call, runs):
     reasons = ["it was damaged", "trials, config.json (model, mode) changed"]
     assert replaced() == [("scored", reason) for reason in reasons]
     assert replaced("--force") == [("scored", None), ("scored", None)]
-    code, _, err = call("score", "--suite", "mini", runs, "--float-sum", "naive")
-    assert (code, "give --output or --force" in err) == (2, True)
+    assert "give --output or --force" in refused("score", "--suite", "mini", runs, "--float-sum", "naive")
     assert call("score", "--suite", "mini", runs, "--float-sum", "naive", "--force")[0] == 0
 
 
-def test_score_elsewhere_leaves_the_inputs_untouched(call, runs, tmp_path, monkeypatch):
+def test_score_elsewhere_leaves_the_inputs_untouched(printed, runs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (runs / "worse/trials.jsonl").rename(runs / "worse/trial_001.jsonl")
     before = sorted(runs.rglob("*"))
-    code, _, _ = call("score", "--suite", "mini", "runs", "--output", "out", "--float-sum", "naive")
-    assert code == 0
+    printed("score", "--suite", "mini", "runs", "--output", "out", "--float-sum", "naive")
     assert sorted(runs.rglob("*")) == before
     assert (tmp_path / "out/runs/good/result.json").is_file()
     assert (tmp_path / "out/runs/worse/result.json").is_file()
@@ -151,7 +148,7 @@ def test_leaderboard_in_all_formats(call, runs):
 
 
 @pytest.mark.slow
-def test_report_writes_a_page_a_folder_or_readmes(call, runs, tmp_path):
+def test_report_writes_a_page_a_folder_or_readmes(call, printed, runs, tmp_path):
     call("score", "--suite", "mini", runs)
     code, out, _ = call("report", "--suite", "mini", runs, "-o", tmp_path / "report.html")
     assert code == 0
@@ -159,8 +156,7 @@ def test_report_writes_a_page_a_folder_or_readmes(call, runs, tmp_path):
     assert "<title>" in (tmp_path / "report.html").read_text(encoding="utf-8")
     (tmp_path / "there.html").mkdir()
     for folder in (tmp_path / "new/report", tmp_path / "there.html"):
-        code, out, _ = call("report", "--suite", "mini", runs, "-o", folder)
-        assert code == 0
+        out = printed("report", "--suite", "mini", runs, "-o", folder)
         assert f"2 runs: {folder}\n" in out
         assert (folder / "index.html").is_file()
         assert len(list((folder / "data").iterdir())) == 8 + 2  # questions and runs
@@ -179,9 +175,8 @@ def test_report_writes_a_page_a_folder_or_readmes(call, runs, tmp_path):
 
 
 @pytest.mark.slow
-def test_report_serves_the_results_until_ctrl_c(call, runs):
-    code, _, err = call("report", "--serve", "--suite", "mini", runs)
-    assert (code, "no result.json found" in err) == (2, True)
+def test_report_serves_the_results_until_ctrl_c(call, refused, runs):
+    assert "no result.json found" in refused("report", "--serve", "--suite", "mini", runs)
     call("score", "--suite", "mini", runs)
     command = [sys.executable, "-m", "pfgen_fast", "report", "--serve", "--suite", "mini", str(runs)]
     served = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -212,9 +207,8 @@ def test_one_result_of_another_suite_does_not_stop_the_others(call, runs, tmp_pa
     assert "report: 1 run" in (tmp_path / "one.html").read_text(encoding="utf-8")
 
 
-def test_compare_says_which_run_is_better(call, runs):
-    code, out, _ = call("compare", "--suite", "mini", runs / "good", runs / "worse")
-    assert code == 0
+def test_compare_says_which_run_is_better(call, printed, runs):
+    out = printed("compare", "--suite", "mini", runs / "good", runs / "worse")
     assert "A is better by" in out
     same = json.loads(call("compare", "--suite", "mini", runs / "good", runs / "good", "--json")[1])
     assert same["metrics"][0]["difference"] == 0
@@ -223,7 +217,7 @@ def test_compare_says_which_run_is_better(call, runs):
     assert call("compare", "--suite", "mini", runs, runs / "good")[0] == 2
 
 
-def test_explain_takes_a_score_apart(call, scorer):
+def test_explain_takes_a_score_apart(call, refused, scorer):
     answer = "Ice floats because it is less dense than water. Zebra."
     parsed = json.loads(call("explain", "--suite", "mini", "--question", "Q07", "--answer", answer, "--json")[1])
     assert parsed["scores"] == scorer.score_one("Q07", answer)
@@ -248,9 +242,7 @@ def test_explain_takes_a_score_apart(call, scorer):
     assert "the last keyword ends 17 words over 100, which leaves 0.66 of helpfulness" in out
     assert "best prefix, words" in out
     assert "\n117 words, 247 code points; " in out
-    code, _, err = call("explain", "--suite", "mini", "--question", "Q77", "--answer", "")
-    assert code == 2
-    assert "nearest" in err
+    assert "nearest" in refused("explain", "--suite", "mini", "--question", "Q77", "--answer", "")
 
 
 @pytest.fixture(scope="module")
@@ -258,9 +250,8 @@ def small(tmp_path_factory):
     return write_small_suite(tmp_path_factory.mktemp("small") / "suite", 20)
 
 
-def test_verify_agrees_and_names_differences(call, runs, small, tmp_path):
-    code, out, _ = call("score", "--verify", "--suite", small, runs / "good")
-    assert code == 0
+def test_verify_agrees_and_names_differences(call, printed, runs, small, tmp_path):
+    out = printed("score", "--verify", "--suite", small, runs / "good")
     assert "there is no result.json" in out
     assert call("score", "--verify", "--suite", small, runs / "good", "--junit", "x.xml")[0] == 2
     error = call("score", "--verify", "--suite", small, runs / "good", "--threads", "2")[2]
@@ -269,8 +260,7 @@ def test_verify_agrees_and_names_differences(call, runs, small, tmp_path):
     code, out, err = call("score", "--verify", "--suite", small, tmp_path / "empty.jsonl")
     assert (code, "empty.jsonl: no answers to the questions" in err, out.startswith("0 of 1 run ok")) == (3, True, True)
     call("score", "--suite", small, runs)
-    code, out, _ = call("score", "--verify", "--suite", small, runs)
-    assert code == 0
+    out = printed("score", "--verify", "--suite", small, runs)
     assert "\n2 of 2 runs ok, 40 answers compared\n" in out
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken/trials.jsonl").write_text("{")

@@ -75,10 +75,8 @@ def test_several_models_have_corrected_p_values_and_names(call, table, options):
         (("--suite", "mini"), "no such option for tables; it is for runs: --suite"),
     ],
 )
-def test_what_cannot_be_compared_is_one_sentence(call, table, options, message):
-    code, _, err = call("compare", table, *options)
-    assert code == 2
-    assert message in err
+def test_what_cannot_be_compared_is_one_sentence(refused, table, options, message):
+    assert message in refused("compare", table, *options)
 
 
 def test_a_name_with_a_comma_can_be_chosen(call, tmp_path):
@@ -97,10 +95,9 @@ def test_missing_subjects_and_files_are_named(call, table, tmp_path):
     assert "missing.jsonl: no such file or folder" in call("compare", tmp_path / "missing.jsonl")[2]
 
 
-def test_runs_and_tables_are_not_mixed(call, table, varied):
+def test_runs_and_tables_are_not_mixed(refused, table, varied):
     run = next(varied.rglob("trials.jsonl")).parent
-    code, _, err = call("compare", run, table)
-    assert (code, "expected only runs, or only tables of scores" in err) == (2, True)
+    assert "expected only runs, or only tables of scores" in refused("compare", run, table)
 
 
 # ---- Runs against a baseline, and `--format json` as sacrebleu has it: the same figures in text, Markdown and JSON
@@ -144,10 +141,8 @@ def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
         ([0, 1, "--item-column", "a"], "no such option for runs; it is for tables: --item-column"),
     ],
 )
-def test_invalid_combinations_of_options_are_refused(call, paths, arguments, message):
-    code, _, err = call("compare", "--suite", "mini", *(paths[a] if isinstance(a, int) else a for a in arguments))
-    assert code == 2
-    assert message in err
+def test_invalid_combinations_of_options_are_refused(refused, paths, arguments, message):
+    assert message in refused("compare", "--suite", "mini", *(paths[a] if isinstance(a, int) else a for a in arguments))
 
 
 def test_the_commands_of_the_page_run(varied, tmp_path, monkeypatch):

@@ -204,9 +204,11 @@ def test_a_directory_with_the_name_of_a_file_is_refused_by_all_commands_that_wri
         assert call(*command.split(), "-o", "page.html")[::2] == (2, message), command
 
 
-def test_a_folder_that_cannot_be_written_to_is_said_before_any_work(call, monkeypatch):
+def test_a_folder_that_cannot_be_written_to_is_said_before_any_work(call, refused, monkeypatch):
     Path("file").touch()
-    code, _, err = call("discern", "run", "texts.jsonl", "-e", "python:mine:stops", "-o", "file/out")
-    assert (code, err) == (2, f"error: file/out: expected a directory, but {Path('file').absolute()} is a file\n")
+    assert (
+        refused("discern", "run", "texts.jsonl", "-e", "python:mine:stops", "-o", "file/out")
+        == f"error: file/out: expected a directory, but {Path('file').absolute()} is a file\n"
+    )
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert "is not writable" in one_error(run(call, "texts.jsonl", "-e", "python:mine:stops"))

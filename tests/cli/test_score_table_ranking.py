@@ -26,7 +26,7 @@ def scores(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path):
+def test_every_form_of_a_table_has_the_same_figures(call, printed, scores, tmp_path):
     board = leaderboard(scores)
     names = [part.model for part in board]
     code, markdown, err = call("leaderboard", scores, "-f", "markdown")
@@ -67,9 +67,8 @@ def test_options_that_do_not_fit_are_refused(call, scores, arguments, message):
     assert message in err
 
 
-def test_subjects_of_a_table_are_a_second_table(call, scores, tmp_path):
-    code, printed, _ = call("leaderboard", scores, "--by-subject")
-    assert code == 0
+def test_subjects_of_a_table_are_a_second_table(call, printed, scores, tmp_path):
+    printed = printed("leaderboard", scores, "--by-subject")
     assert printed.split("\n\n")[1].splitlines()[0].split("  ")[0] == "model"
     assert "–: no interval, because a subject has fewer than 4 items: art (3), maths (3), law (1)" in printed
     rows = list(csv.DictReader(io.StringIO(call("leaderboard", scores, "--by-subject", "-f", "csv")[1])))
@@ -80,11 +79,10 @@ def test_subjects_of_a_table_are_a_second_table(call, scores, tmp_path):
     assert "name their column (--subject-column)" in call("leaderboard", without, "--by-subject")[2]
 
 
-def test_subjects_of_runs_are_the_categories_of_their_questions(call, mini, tmp_path):
+def test_subjects_of_runs_are_the_categories_of_their_questions(call, printed, mini, tmp_path):
     for number in range(2):
         make_run(tmp_path / f"runs/org/m{number}/abc", trial_lines(mini, first=number), {"model": f"org/m{number}"})
-    code, out, _ = call("score", tmp_path / "runs", "--suite", "mini", "--json", "--by-subject")
-    assert code == 0
+    out = printed("score", tmp_path / "runs", "--suite", "mini", "--json", "--by-subject")
     best = json.loads(out)[0]
     result = json.loads(Path(best["result"]).read_text(encoding="utf-8"))
     assert "subjects" not in result
@@ -105,7 +103,7 @@ def test_subjects_of_runs_are_the_categories_of_their_questions(call, mini, tmp_
     assert "subjects" not in rows[0]
     for form, head in (("text", "  technology (2)"), ("published", "| technology (2) |")):
         assert head in call("leaderboard", *arguments, "-f", form)[1]
-    code, out, _ = call("score", tmp_path / "runs/org/m0/abc", "--suite", "mini", "--by-subject")
+    _, out, _ = call("score", tmp_path / "runs/org/m0/abc", "--suite", "mini", "--by-subject")
     assert "technology          2" in out
     assert "–: no interval, because a subject has fewer than 4 questions: " in out
     assert "subjects" not in json.loads(call("leaderboard", tmp_path / "runs", "--json")[1])[0]

@@ -43,7 +43,7 @@ def test_a_line_is_a_request_of_the_batch_api(mini, tmp_path, mode):
         assert line["custom_id"].endswith(f"-trial_{task.trial:03}-{task.question_id}")
 
 
-def test_a_batch_becomes_a_run_by_the_command_alone(mini, tmp_path, monkeypatch, call):
+def test_a_batch_becomes_a_run_by_the_command_alone(mini, tmp_path, monkeypatch, call, refused):
     monkeypatch.chdir(tmp_path)
     usual = ("generate", "-e", "openai", "-m", "gpt", "-s", "mini", "--mode", "qa", "-n", 2)
     assert call(*usual, "--write-batch", "b.jsonl")[1:] == ("16 requests written to b.jsonl\nsuite: mini\n", "")
@@ -69,8 +69,9 @@ def test_a_batch_becomes_a_run_by_the_command_alone(mini, tmp_path, monkeypatch,
     assert answers_by_trial(folder)[1] == [question.question_id for question in mini]
     names = "config.json replies.jsonl.xz result.json trial_001.jsonl trial_002.jsonl trials.jsonl.xz"
     assert sorted(path.name for path in folder.iterdir()) == names.split()
-    code, _, err = call(*usual, "--temperature", "0.5", "--read-batch", "rest.jsonl")
-    assert (code, f"belongs to a run {digits} with other parameters, not to " in err) == (2, True)
+    assert f"belongs to a run {digits} with other parameters, not to " in refused(
+        *usual, "--temperature", "0.5", "--read-batch", "rest.jsonl"
+    )
     assert call(*usual, "--read-batch", "rest.jsonl", "--write-batch", "b.jsonl")[0] == 2
 
 

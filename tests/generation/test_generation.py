@@ -204,9 +204,8 @@ def test_the_age_of_existing_answers_is_shown(tmp_path, call, monkeypatch):
     assert told in " ".join(call(*arguments)[2].split())
 
 
-def test_one_object_of_options_makes_and_scores_the_run_of_the_command(mini, tmp_path, call):
-    code, _, _ = call("generate", "-e", "ngram", "-s", "mini", "-n", 2, "--order", 3, "-o", tmp_path / "command")
-    assert code == 0
+def test_one_object_of_options_makes_and_scores_the_run_of_the_command(mini, tmp_path, printed):
+    printed("generate", "-e", "ngram", "-s", "mini", "-n", 2, "--order", 3, "-o", tmp_path / "command")
     generation = Generation.of("ngram", options={"order": 3, "sets": None})
     generated = generation.run(mini, trials=2, output=tmp_path / "library")
     assert (generated.n_new, generated.problems) == (16, ())

@@ -133,10 +133,10 @@ def test_missing_answers_of_a_suite_are_named(suite, make_suite, tmp_path):
     assert not (tmp_path / "runs/system").exists()
 
 
-def test_ground_truth_is_the_sample_answers_which_score_names_for_a_suite(call, suite, tmp_path):
-    code, _, err = call("score", suite.folder)
-    assert code == 2
-    assert f"a suite, not a run; 'pfgen-fast generate --engine ground-truth --suite {tmp_path}' makes a run" in err
+def test_ground_truth_is_the_sample_answers_which_score_names_for_a_suite(refused, suite, tmp_path):
+    assert f"a suite, not a run; 'pfgen-fast generate --engine ground-truth --suite {tmp_path}' makes a run" in refused(
+        "score", suite.folder
+    )
     assert generated(suite, "ground-truth", tmp_path / "runs") == [["human 1", "human 2"]]
 
 

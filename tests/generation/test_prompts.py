@@ -354,7 +354,7 @@ def test_a_sweep_reads_contexts_and_instructions(tmp_path):
         grid("openai", parameters)
 
 
-def test_the_command_prints_the_drawn_sentences(tmp_path, call):
+def test_the_command_prints_the_drawn_sentences(tmp_path, call, refused):
     (tmp_path / "a.txt").write_text("One.\nTwo.\nThree.")
     options = ("prompts", "-s", "mini", "--limit", 1, "--context", tmp_path / "a.txt", "--sentences", 2)
     code, out, _ = call(*options, "--instruction", "Answer briefly.")
@@ -362,7 +362,7 @@ def test_the_command_prints_the_drawn_sentences(tmp_path, call):
     assert (code, len(line["context"])) == (0, 2)
     assert line["prompt"].startswith("Answer briefly.\n\n## ")
     assert "\n".join(f"- {item}" for item in line["context"]) + "\n\nQ: " in line["prompt"]
-    code, _, err = call(*options, "--instruction", "x", "--mode", "qa")
-    assert (code, "mode qa has its own instruction" in err) == (2, True)
-    code, _, err = call("prompts", "-s", "mini", "--sentences", 2)
-    assert (code, "--sentences 2: expected with --context FILE, from which they are drawn" in err) == (2, True)
+    assert "mode qa has its own instruction" in refused(*options, "--instruction", "x", "--mode", "qa")
+    assert "--sentences 2: expected with --context FILE, from which they are drawn" in refused(
+        "prompts", "-s", "mini", "--sentences", 2
+    )

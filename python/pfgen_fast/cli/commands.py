@@ -175,7 +175,6 @@ def run(words: list[str]) -> None:
 
 
 def _help_of_command(program: str, cls: Any) -> str:
-    """The help of a command."""
     parameters = parameters_of(cls)
     arguments = [parameter for parameter in parameters if not parameter.is_option]
     options = [parameter for parameter in parameters if parameter.is_option]

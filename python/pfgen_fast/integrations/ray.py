@@ -56,9 +56,9 @@ def score(
         raise ValueError(f"batch_size: expected at least 1, not {batch_size}")
     if not num_cpus > 0:
         raise ValueError(f"num_cpus: expected a number above 0, not {num_cpus}")
-    job = TableJob(
-        _checked_spec(spec), question_column, answer_column, columns, nulls, where, reference_column=reference_column
-    )
+    if not isinstance(spec, ScorerSpec | ReferenceScorer):
+        raise PfgenError(f"spec: expected a ScorerSpec or a ReferenceScorer, not {type(spec).__name__}")
+    job = TableJob(spec, question_column, answer_column, columns, nulls, where, reference_column=reference_column)
     schema = getattr(dataset.schema(fetch_if_missing=False), "base_schema", None)
     if isinstance(schema, pyarrow().Schema):  # for frames of pandas, the schema has other types
         check_schema(schema, job.names, "the dataset")
@@ -118,9 +118,3 @@ def _ray_error(kind: type[PfgenError], sentence: str) -> PfgenError:
 def _ray() -> Any:
     optional("ray.data", extra="ray", needed_for="the integration of Ray")
     return optional("ray", extra="ray", needed_for="the integration of Ray")
-
-
-def _checked_spec(spec: object) -> ScorerSpec | ReferenceScorer:
-    if not isinstance(spec, ScorerSpec | ReferenceScorer):
-        raise PfgenError(f"spec: expected a ScorerSpec or a ReferenceScorer, not {type(spec).__name__}")
-    return spec

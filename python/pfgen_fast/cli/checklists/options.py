@@ -26,7 +26,6 @@ class Faults:
         self._named: set[str] = set()
 
     def __call__(self, fault: str) -> None:
-        """Reports a line that was not reported before."""
         if fault not in self._named:
             self._named.add(fault)
             caution(fault)
@@ -44,14 +43,12 @@ class SuiteOptions:
 
     @cached_property
     def loaded(self) -> ChecklistSuite:
-        """The suite."""
         from ...lab.checklists.checklist_suite import ChecklistSuite
 
         return ChecklistSuite.load(self.suite)
 
     @cached_property
     def faults(self) -> Faults:
-        """The lines that cannot be read."""
         return Faults()
 
 
@@ -65,7 +62,6 @@ class RunOptions(SuiteOptions):
 
     @cached_property
     def opened(self) -> list[Run]:
-        """The runs."""
         from ...lab.checklists.checklist_runs import open_runs
 
         return open_runs(self.runs)
@@ -93,7 +89,6 @@ class ChecklistScoreOptions(JudgedOptions):
     weights: Literal["suite", "equal"] = Option("suite", "Use the suite's weights, or equal weights (known as AVG-C).")
 
     def score(self) -> ChecklistScores:
-        """The scores of the runs."""
         from ...lab.checklists.checklist_scoring import score_judged_runs
 
         return score_judged_runs(

@@ -94,7 +94,6 @@ class Generating:
 
     @property
     def engine_settings(self) -> dict[str, Any]:
-        """The given options of the engine."""
         return chosen(self.engine_options)
 
     def loaded_suite(self) -> Suite:

@@ -137,7 +137,6 @@ class Sweep:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the grid."""
         values = {name: value for name, value in vars(self).items() if name not in _OF_THE_COMMAND}
         values |= chosen(values.pop("engine_options"))
         return {name: value for name, value in values.items() if value is not None}

@@ -216,7 +216,6 @@ class Evaluate(Generating):
         exit_if_partial(is_partial)
 
     def report(self, runs: list[Path], page: Path) -> None:
-        """Writes a page of runs."""
         paths = [str(run) for run in runs]
         cast(Any, Report)(paths=paths, suite=self.suite, output=page, tables=ItemScoreOptions(), quiet=True)()
 
@@ -281,7 +280,6 @@ class _Evaluated:
         return bool(self.generated.problems) or self.outcome is None or self.outcome.status == "failed"
 
     def record(self) -> dict[str, Any]:
-        """All figures, for JSON."""
         more: dict[str, Any] = {}
         if self.entry is not None:
             more = {"placement": self.placement and self.placement.to_dict(), "report": self.page and str(self.page)}

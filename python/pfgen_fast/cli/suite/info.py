@@ -91,7 +91,6 @@ def _print_origin(origin: dict[str, Any]) -> None:
 
 
 def _suites() -> Table:
-    """The published, added and packaged suites."""
     from ...lab.checklists.suite_files import packaged_suites
     from ...suite.published import fetched_names, published_names, suites_folder
     from ...suite.suite_reading import packaged_names

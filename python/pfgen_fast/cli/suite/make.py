@@ -134,7 +134,6 @@ class SuiteMake:
             app.print_line("no requests: all answers exist")
 
     def points(self) -> list[Point]:
-        """The models with their settings."""
         from ...generation.engines.engine_registry import HOSTED
         from ...generation.sweep import grid
 

@@ -41,7 +41,6 @@ _WATCH_AFTER_SECONDS = 0.1
 
 
 def _openapi(signature: str, limits: Limits) -> bytes:
-    """The OpenAPI document of the server."""
     document = json.loads(_OPENAPI.read_bytes())
     description = f"Rewards of answers. Signature of the scores: {signature}. Limits: {limits}."
     document["info"] |= {"version": __version__, "description": description}
