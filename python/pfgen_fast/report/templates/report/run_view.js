@@ -156,16 +156,9 @@ function runColumns(number, more) {
     { key: "score", title: "Score", value: (question) => run.questions[question], show: (question) => scoreText(run.questions[question]), isLowestFirst: true },
     ...(distance ? [{ key: "distance", title: distanceTitle(), value: distance, show: (question) => differenceBar(distance(question), widest), isLowestFirst: true }] : []),
     ...(overview.strata ? [] : overview.columns).filter(([key]) => key !== "length").map(([key, title]) => plain(key, title, 3)),
-    ...(overview.has_parts ? answerColumns(plain, missed) : []),
-  ];
-}
-
-/** The columns that only runs with answers have. */
-function answerColumns(plain, missed) {
-  return [
-    plain("score_std", "Spread", 3), plain("length", "Length", 0),
-    { key: "missed", title: "Missing in half or more", value: (question) => missed(question).length, isWords: true, isExtra: true,
-      show: (question) => listed(missed(question).map((name) => make("bdi", {}, name))) },
+    ...(!overview.has_parts ? [] : [plain("score_std", "Spread", 3), plain("length", "Length", 0),
+      { key: "missed", title: "Missing in half or more", value: (question) => missed(question).length, isWords: true, isExtra: true,
+        show: (question) => listed(missed(question).map((name) => make("bdi", {}, name))) }]),
   ];
 }
 
