@@ -90,40 +90,6 @@ def test_a_replaced_file_keeps_its_mode(path, either_kind):
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"new", 0o640)
 
 
-def _append(path):
-    with path.open("ab") as file:
-        file.write(b"row")
-
-
-def _replace(path):
-    path.with_name("other").write_bytes(b"old")
-    os.replace(path.with_name("other"), path)
-
-
-def _rewrite(path):
-    status = path.stat()
-    path.write_bytes(b"OLD")
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
-
-
-def _link(path):
-    path.rename(path.with_name("other"))
-    path.symlink_to("other")
-
-
-@pytest.mark.parametrize("change", [_append, _replace, _rewrite, _link, os.unlink])
-def test_a_file_made_from_itself_is_not_replaced_if_it_changed(path, either_kind, change):
-    original = path.stat()
-    change(path)
-    changed = [(item, item.read_bytes()) for item in path.parent.iterdir()]
-    with (
-        pytest.raises(PfgenError, match=r"file: (changed while|removed while|cannot be replaced: expected)"),
-        writing.writing_whole(path, original=original) as file,
-    ):
-        file.write(b"new")
-    assert [(item, item.read_bytes()) for item in path.parent.iterdir()] == changed
-
-
 # ---- Locks: a link in the place of a lock file is not followed, and a FIFO is not waited for
 
 

@@ -46,22 +46,15 @@ def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
 
 
 @contextlib.contextmanager
-def writing_whole(
-    path: Path, *, sync: bool = True, mode: int | None = None, original: os.stat_result | None = None
-) -> Iterator[IO[bytes]]:
+def writing_whole(path: Path, *, sync: bool = True, mode: int | None = None) -> Iterator[IO[bytes]]:
     """Opens a new file that replaces `path` when the block ends without an error.
 
     The mode of the file is `mode`, limited by the umask, or by default the mode of the old file. With `sync`, the
     content is on disk before the replacement; without it, a power failure may damage the file.
-
-    If the content is derived from the old file itself, pass `original`, the file status from before it was read. Then
-    the file is not replaced if it was changed in the meantime, or if it is a symbolic link.
     """
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise PfgenError(f"{path}: cannot be written: expected a regular file, not a device, FIFO or socket")
-        if original is not None and path.is_symlink():
-            raise PfgenError(f"{path}: cannot be replaced: expected a file, not a symbolic link")
         path.parent.mkdir(parents=True, exist_ok=True)
         with _unnamed_or_hidden(path, 0o666 if mode is None else mode) as (file, publish):
             if mode is None and os.name == "posix" and path.is_file():  # Windows has no such modes
@@ -70,8 +63,6 @@ def writing_whole(
             file.flush()
             if sync:
                 os.fsync(file.fileno())
-            if original is not None:
-                _check_unchanged(path, original)
             publish()
     except OSError as error:
         raise PfgenError(f"{path}: cannot be written: {error.strerror or error}") from None
@@ -89,17 +80,6 @@ def writing_stdout() -> Iterator[IO[bytes]]:
         raise
     except OSError as error:
         raise PfgenError(f"stdout: cannot be written: {error.strerror or error}") from None
-
-
-def _check_unchanged(path: Path, original: os.stat_result) -> None:
-    """Raises PfgenError if the file at `path` was replaced or changed after it was read."""
-    try:
-        now = path.stat()
-    except FileNotFoundError:
-        raise PfgenError(f"{path}: removed while it was read, so it is not written") from None
-    for name in ("st_dev", "st_ino", "st_size", "st_mtime_ns"):
-        if getattr(now, name) != getattr(original, name):
-            raise PfgenError(f"{path}: changed while it was read, so it is not replaced; run the command again")
 
 
 @contextlib.contextmanager

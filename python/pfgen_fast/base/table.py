@@ -180,9 +180,9 @@ class Table:
             for row in cells
         ]
 
-    def to_text(self, width: int | None = None) -> str:
-        """The table for a terminal, with its columns aligned."""
-        return "\n".join(self.lines(width))
+    def to_text(self) -> str:
+        """The table as text, with its columns aligned."""
+        return "\n".join(self.lines(None))
 
     def to_markdown(self) -> str:
         """The table as Markdown."""
@@ -333,7 +333,7 @@ def signed(value: float, digits: int = 4) -> str:
     return figure(value, digits, is_signed=True)
 
 
-def bearing_digits(half_width: float | None, most: int = 4) -> int:
+def bearing_digits(half_width: float | None) -> int:
     """The decimals that a figure bears whose interval has this half width: those of its first two significant digits.
 
     Example:
@@ -341,8 +341,8 @@ def bearing_digits(half_width: float | None, most: int = 4) -> int:
         (3, 2, 4)
     """
     if half_width is None or not 0 < half_width < math.inf:
-        return most
-    return min(most, max(0, 1 - math.floor(math.log10(half_width))))
+        return 4
+    return min(4, max(0, 1 - math.floor(math.log10(half_width))))
 
 
 def _total(widths: Iterator[int]) -> int:

@@ -115,7 +115,7 @@ class ModelReferences:
         decisions = fit_sentences(fits, fits if units else (), decides_lengths=lengths is None)
         return cls(questions, kept, fits, tuple(decisions), (*left_out, *mixed_scripts(figures)))
 
-    def suite(self, *, without: Collection[str] = (), name: str = "answers") -> Suite:
+    def suite(self, *, without: Collection[str] = ()) -> Suite:
         """The suite without the answers of some families, in memory; units and lengths do not depend on `without`.
 
         Raises:
@@ -139,7 +139,7 @@ class ModelReferences:
             )
             for question_id, text in self.questions.items()
         ]
-        return Suite(name, tuple(questions))
+        return Suite("answers", tuple(questions))
 
 
 def write_references(suite: Suite, folder: Path, *, force: bool = False) -> None:

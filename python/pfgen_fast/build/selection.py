@@ -276,12 +276,12 @@ class SuggestedRule:
         return f"{self.rule['t']} ({self.share:.0%} of the references, {self.share_elsewhere:.0%} of others)"
 
 
-def suggest_rule(suite: Suite, question: str, *, threads: int | None = None) -> SuggestedRule | None:
+def suggest_rule(suite: Suite, question: str) -> SuggestedRule | None:
     """A rule of one or two alternatives, which occur in references to few other questions; None without a good rule."""
     asked = suite[question]
     left = {answer for answers in asked.answers.values() for answer in answers}
     here, by_question = [*left], _answers_elsewhere(suite, asked)
-    suggestions = suggest_keywords(suite, question, n=_N_TRIED, threads=threads)
+    suggestions = suggest_keywords(suite, question, n=_N_TRIED)
     echoed = asked.question.casefold()  # an answer that only repeats the question has these words, too
     usable = [
         suggestion

@@ -150,12 +150,10 @@ class Names(dict[str, int]):
         """The number of a name."""
         return self.setdefault(name, len(self))
 
-    def numbers(
-        self, values: Any, column: str, locate: Locate, *, may_be_empty: bool = False, task: str | None = None
-    ) -> Codes:
+    def numbers(self, values: Any, column: str, locate: Locate, *, may_be_empty: bool = False) -> Codes:
         """The numbers of the names in a column."""
         names, places = _encoded(values)
-        numbers = np.array([self.number_of(name, task) for name in names], dtype=np.int32)
+        numbers = np.array(list(map(self.number_of, names)), dtype=np.int32)
         codes: Codes = numbers[places] if len(places) else places
         empty = np.flatnonzero(codes == NO_NAME)
         if len(empty) and not may_be_empty:

@@ -62,12 +62,11 @@ def read_item_scores(
     return rows.item_scores()
 
 
-def item_scores_of_table(table: Any, columns: score_columns.ColumnNames | None = None) -> ItemScores:
+def item_scores_of_table(table: Any) -> ItemScores:
     """Reads the scores of models on items from a table in memory.
 
     Args:
-        table: A data frame or other Arrow data, a list of rows as dicts, or a dict of columns.
-        columns: The columns of the table; a column that is not named is found by its usual names.
+        table: A data frame or other Arrow data, a list of rows as dicts, or a dict of columns, with usual names.
 
     Raises:
         TrialsError: The table has no scores, or invalid ones.
@@ -80,7 +79,7 @@ def item_scores_of_table(table: Any, columns: score_columns.ColumnNames | None =
     rows = ScoreRows(sources=["table"])
     parts = _parts_of(table)
     first = next(parts)
-    layout = _Layout.of(first, columns or score_columns.ColumnNames(), rows, "the table")
+    layout = _Layout.of(first, score_columns.ColumnNames(), rows, "the table")
     layout.add(chain((first,), parts), rows, lambda row: f"the table, row {row + 1}")
     return rows.item_scores()
 
