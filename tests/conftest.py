@@ -179,11 +179,11 @@ def printed(call):
 
 @pytest.fixture
 def refused(call):
-    """Calls a command that is refused with exit code 2, and returns its stderr."""
+    """Calls a command that is refused with exit code 2 before it prints anything, and returns its stderr."""
 
     def run(*arguments: object) -> str:
-        code, _, err = call(*arguments)
-        assert code == 2, err
+        code, out, err = call(*arguments)
+        assert (code, out) == (2, ""), err
         return err
 
     return run

@@ -150,11 +150,12 @@ def names_of_the_input(folder: Path) -> list[Path]:
     return [Path("in.csv"), folder / "in.csv", Path("..", folder.name, "in.csv"), Path("link.csv"), Path("hard.csv")]
 
 
-def test_the_input_is_not_replaced(call, table, tmp_path):
+def test_the_input_is_not_replaced(refused, table, tmp_path):
     for output in names_of_the_input(tmp_path):
-        code, out, err = call("score", table, *COLUMNS, "-o", output)
-        assert (code, out) == (2, "")
-        assert err == f"error: {output}: is the input itself; give another output\n"
+        assert (
+            refused("score", table, *COLUMNS, "-o", output)
+            == f"error: {output}: is the input itself; give another output\n"
+        )
         assert table.read_bytes() == CONTENT.encode()
 
 
