@@ -19,7 +19,7 @@ MOST = {
     "lines of the package": 55_444,
     "files of the package": 302,
     "files, of 1,000 lines": 6,
-    "lines of tests": 45_786,
+    "lines of tests": 45_777,
     "lines of makers": 3_000,
     "modules of makers": 25,
     "imports, of 1,000 lines": 78,
