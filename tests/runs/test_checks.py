@@ -142,7 +142,6 @@ def test_the_interval_decides_and_a_larger_margin_is_never_worse(pairs, margin):
         ({"margin": -0.1}, "margin -0.1: expected a number of at least 0"),
         ({"margin": float("nan")}, "margin nan: expected"),
         ({"confidence": 95}, "confidence 95: expected a number between 0 and 1"),
-        ({"undecided": "skip"}, "undecided 'skip': expected 'pass' or 'fail'"),
         ({"metrics": ["n"]}, "unknown metric 'n'"),
     ],
 )

@@ -124,8 +124,9 @@ def normalised_answers(
 ) -> tuple[Any, NDArray[np.int32], dict[int, int]]:
     """Normalises answers in the order of the arguments."""
     compute = arrow("pyarrow.compute")
-    if nfkc:
-        answers = _nfkc(answers)
+    if nfkc:  # by Python's tables: the `utf8_normalize` of pyarrow 25.0.1 composes nothing
+        normal = [unicodedata.normalize("NFKC", text) for text in answers.to_pylist()]
+        answers = arrow().array(normal, answers.type)
     if white_space == "single":
         answers = _changed(answers, _SPACE, lambda some: _replaced(some, _SPACE + "+", " "))
     if white_space != "keep":
@@ -138,12 +139,6 @@ def normalised_answers(
     answers = compute.replace_with_mask(answers, touched, changed)
     removed_by[np.asarray(compute.equal(answers, "")) & (removed_by < 0)] = len(rules)
     return answers, removed_by, n_changed
-
-
-def _nfkc(answers: Any) -> Any:
-    """Normalises by Python's tables: the `utf8_normalize` of pyarrow 25.0.1 composes nothing."""
-    normal = [unicodedata.normalize("NFKC", text) for text in answers.to_pylist()]
-    return arrow().array(normal, answers.type)
 
 
 def _touched(answers: Any, rules: Sequence[Rewrite]) -> Any:

@@ -158,8 +158,6 @@ class Gate:
             raise TrialsError(f"margin {self.margin}: expected a number of at least 0")
         if not 0 < self.confidence < 1:
             raise TrialsError(f"confidence {self.confidence}: expected a number between 0 and 1, such as 0.95")
-        if self.undecided not in ("pass", "fail"):
-            raise TrialsError(f"undecided {in_one_line(self.undecided)!r}: expected 'pass' or 'fail'")
 
     def check(self, scores: ItemScores, *, metrics: Sequence[str] | None = None) -> list[Check]:
         """Checks the first model against each other model, in the given metrics: by default the first one.
