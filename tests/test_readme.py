@@ -1,5 +1,7 @@
 """The README: its command for the published suite, against servers that stand for the suite and a model."""
 
+import re
+
 import pytest
 from makers import documented, published, terminal
 from makers.documented import ROOT
@@ -19,6 +21,10 @@ def commands(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "")
     blocks = [block.code for block in documented.blocks(README) if block.language == "sh"]
     return {block.split()[1]: block for block in blocks}
+
+
+def test_the_first_command_needs_only_the_package(commands):
+    assert "new    0.7895" in terminal.run_here(commands[">"])
 
 
 @pytest.mark.slow
@@ -41,8 +47,8 @@ def test_a_model_finds_its_place(call, commands, suites_home, varied, tmp_path, 
 def test_the_place_of_the_ngram_engine_is_the_printed_one(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, printed, _ = call("evaluate", "--engine", "ngram", "--suite", published.FOLDER / "data")
-    place = next(line for line in README.read_text(encoding="utf-8").splitlines() if line.startswith("    ngram/"))
-    assert (code, place.strip() in printed) == (0, True), printed
+    place = re.search(r"`(ngram/.+?)`", README.read_text(encoding="utf-8"))[1]
+    assert (code, place in printed) == (0, True), printed
 
 
 def test_it_is_as_short_as_a_first_page():

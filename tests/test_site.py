@@ -21,6 +21,7 @@ def small_site(tmp_path, monkeypatch):
     monkeypatch.setattr(check_site, "N_PAGES", 2)
     monkeypatch.setattr(check_site, "N_SECTIONS", 2)
     (tmp_path / "a.html").write_text(PAGE)
+    (tmp_path / "a.svg").touch()
     (tmp_path / "b.html").write_text('<html><body><p id="b"></p><a href="https://example.org">away</a></body></html>')
     (tmp_path / "assets/javascripts/workers").mkdir(parents=True)
     (tmp_path / "assets/javascripts/workers/search.1.js").write_text('fetch("search.json")')
@@ -40,6 +41,8 @@ def test_a_site_without_a_fault_passes(small_site):
         ("a.html", "<h1", '<link rel="stylesheet" href="https://a.org/a.css"><h1', "loads https://a.org/a.css"),
         ("a.html", "<h1", '<script src="http://example.org/a.js"></script><h1', "loads http://example.org/a.js"),
         ("a.html", "<h1", '<pre class="mermaid">a</pre><h1', "loads a drawing program"),
+        ("a.html", "a.svg", "b.svg", "b.svg leads nowhere"),
+        ("a.html", "<img", '<img srcset="b.svg"', "b.svg leads nowhere"),
         ("a.html", "b.html#b", "c.html", "c.html leads nowhere"),
         ("a.html", "b.html#b", "b.html#c", "b.html#c leads nowhere"),
         ("assets/javascripts/workers/search.1.js", "search.json", "//example.org/", "loads //example.org/"),

@@ -28,7 +28,7 @@ BESIDE = "repository"
 ALWAYS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md")
 AS_IT_IS = {".json", ".png", ".svg", ".webp", ".html"}
 LANGUAGES = {".py": "python", ".toml": "toml", ".sh": "sh", ".jsonl": "json", ".hpp": "cpp", ".cpp": "cpp"}
-LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#\s])")
+LINK = re.compile(r"""(?:(?<=\]\()|(?<=\bsrc=")|(?<=\bsrcset="))([^)\s#"]+)(?=[)#\s"])""")
 HIDDEN = "---\nsearch:\n  exclude: true\n---\n"
 
 

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-ASSETS = dict.fromkeys(("script", "img", "iframe", "source", "video", "audio", "embed"), "src")
+ASSETS = ("script", "img", "iframe", "source", "video", "audio", "embed")
 ELSEWHERE = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
 IN_STYLE = re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""")
 IN_SCRIPT = re.compile(r"""(?:import\(|importScripts\(|fetch\(|\.src\s*=)\s*["'`]((?:https?:)?//[^"'`]+)""")
@@ -33,8 +33,7 @@ class Page(HTMLParser):
         """Collects the addresses of a tag."""
         values = {name: value or "" for name, value in attrs}
         self.anchors |= {values[name] for name in ("id", "name") if name in values}
-        if ASSETS.get(tag) in values:
-            self.assets.append(values[ASSETS[tag]])
+        self.assets += [values[name] for name in ("src", "srcset") if tag in ASSETS and values.get(name)]
         if tag == "link" and values.get("rel") not in ("next", "prev", "canonical"):
             self.assets.append(values.get("href", ""))
         if "mermaid" in values.get("class", "").split():
@@ -53,7 +52,8 @@ def problems(site: Path) -> Iterator[str]:
         if page.draws:
             yield f"{path}: loads a drawing program (class mermaid)"
         if path.name != "404.html":  # its links begin at the root of whatever serves it
-            yield from (f"{path}: {link} leads nowhere" for link in page.links if not leads(path, link, pages))
+            links = (*page.links, *page.assets)
+            yield from (f"{path}: {link} leads nowhere" for link in links if not leads(path, link, pages))
     for path in site.rglob("*.css"):
         yield from (f"{path}: loads {url}" for url in IN_STYLE.findall(path.read_text(encoding="utf-8")))
     for path in site.rglob("*.js"):
@@ -70,7 +70,7 @@ def read(path: Path) -> Page:
 
 def leads(path: Path, link: str, pages: dict[Path, Page]) -> bool:
     """Whether a link of a page has a target. Links to other hosts are not checked."""
-    if ELSEWHERE.match(link) or link.startswith("mailto:"):
+    if ELSEWHERE.match(link) or link.startswith(("mailto:", "data:")):
         return True
     parts = urlsplit(link)
     target = (path.parent / unquote(parts.path)).resolve() if parts.path else path

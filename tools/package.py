@@ -202,6 +202,8 @@ def try_readme(environment: Path, variables: dict[str, str], work: Path) -> None
     python = (python_of(environment), "-W", "error")
     commands = []
     for language, block in README_BLOCK.findall(readme):
+        for name, table in re.findall(r"^cat > (\S+) <<'END'\n(.*?)^END$", block, re.DOTALL | re.MULTILINE):
+            (work / name).write_text(table, encoding="utf-8")
         lines = block.replace("\\\n", " ").splitlines()
         ours = (shlex.split(line, comments=True) for line in lines if line.startswith("pfgen-fast "))
         commands += [["-c", block]] if language == "python" else [["-m", "pfgen_fast", *words[1:]] for words in ours]

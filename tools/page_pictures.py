@@ -1,7 +1,7 @@
-"""`python tools/page_pictures.py`: takes the pictures of the pages in the docs, light and dark, from made data.
+"""`python tools/page_pictures.py`: takes the pictures of the pages in the docs, light and dark.
 
-The runs mix the answers of examples/demo_answers.jsonl: those of a training begin hasty and become careful. Checklists
-are judged by examples/fake_judge.py. Needs Chromium, playwright and Pillow (`make .venv/with-browser`).
+The report is the one that docs/start.md makes. Checklists are judged by examples/fake_judge.py. Needs Chromium,
+playwright and Pillow (`make .venv/with-browser`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,28 +19,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pfgen_fast import Suite
-from pfgen_fast.report import ReportRun, write_report
-from pfgen_fast.runs.run_result import read_result
-from pfgen_fast.runs.run_scorer import RunScorer
-from pfgen_fast.runs.trials import find_runs
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 PORT = 8798
-SIZE = {"width": 1200, "height": 700}
+WIDE: dict[str, Any] = {"viewport": {"width": 1200, "height": 700}, "device_scale_factor": 1.5}
+NARROW: dict[str, Any] = {"viewport": {"width": 410, "height": 422}, "device_scale_factor": 2}
 MOST_BYTES = 150_000
-SHARES = {  # of the answers of careful, rambling and hasty
-    **{
-        f"baseline/{name}": (name == "careful", name == "rambling", name == "hasty") for name in ("careful", "rambling")
-    },
-    **{
-        f"training/step-{step}": (step / 3000 - 0.05, 0.42 - step / 7500, 0.63 - step / 5000)
-        for step in range(500, 3001, 500)
-    },
-}
+CUT = "#details .buttons, #details .save, #details .tools"
 ANSWER = """Bread dough rises because tiny living things in it breathe out gas. They are called yeast. A crumb of \
 yeast holds millions of cells, and each of them eats the sugar that water and enzymes set free from the flour. What is \
 left over is a little alcohol, which bakes away, and carbon dioxide, the gas that also makes lemonade fizz.
@@ -57,70 +45,75 @@ def main() -> None:
     """Takes the pictures into docs/pictures."""
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
-        pages = {"report": write_runs(folder / "report"), "checklists": judged(folder / "checklists")}
+        pages = {"report": started(folder / "report"), "checklists": judged(folder / "checklists")}
         pfgen(folder, "discern", "run", "--from-suite", "--suite", "mini", "--evaluator", "ngram", "-o", "discernment")
         pages["discernment"] = folder / "discernment" / "discernment.html"
         pages["annotation"] = annotated(folder / "annotation")
         program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for scheme, ending in (("light", ""), ("dark", "_dark")):
-            for picture, (page, open_part) in SHOWN.items():
-                tab = browser.new_page(viewport=SIZE, color_scheme=scheme, device_scale_factor=1.5)
+            for picture, (page, shape, open_part) in SHOWN.items():
+                tab = browser.new_page(color_scheme=scheme, **shape)
                 tab.goto(pages[page].as_uri())
                 shown = open_part(tab) or tab
+                tab.mouse.move(0, 0)
                 tab.wait_for_timeout(1000)
                 save(shown.screenshot(animations="disabled"), PICTURES / f"{picture}{ending}.webp")
                 tab.close()
         browser.close()
 
 
+def explain(tab: Any) -> None:
+    """Opens the causes of a loss to the best run, as on a phone."""
+    diagnose(tab).locator("[data-filter=against]").select_option("best")
+    cut(tab)
+
+
+def mark(tab: Any) -> None:
+    """Opens two answers to one question, as on a phone."""
+    diagnose(tab).get_by_text("Read its worst answer").click()
+    cut(tab)
+    tab.get_by_text("Sample 2").evaluate("line => line.scrollIntoView()")
+
+
+def cut(tab: Any) -> None:
+    """Hides buttons and fields."""
+    tab.wait_for_timeout(500)
+    tab.locator(CUT).evaluate_all("parts => parts.forEach(part => { part.style.display = 'none'; })")
+
+
 def compare(tab: Any) -> Any:
-    """Opens the comparison of two steps."""
-    for step in ("step-1500", "step-3000"):
-        tab.locator("#runs tbody tr", has_text=step).locator("input").check()
+    """Opens the comparison of two runs."""
+    for name in ("rambling", "hasty"):
+        tab.locator("#runs tbody tr", has_text=name).locator("input").check()
     tab.locator("#compare").click()
     return tab.locator("#details")
 
 
 def diagnose(tab: Any) -> Any:
     """Opens the causes of a loss."""
-    tab.locator("#runs a", has_text="rambling").click()
+    tab.locator("#runs a", has_text="hasty").click()
     return tab.locator("#details")
 
 
-SHOWN: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "report": ("report", lambda tab: tab.set_viewport_size({"width": 1200, "height": 520})),
-    "comparison": ("report", compare),
-    "diagnosis": ("report", diagnose),
-    "checklists": ("checklists", lambda tab: tab.get_by_role("link", name="Checklists", exact=True).click()),
-    "discernment": ("discernment", lambda tab: None),
-    "annotation": ("annotation", lambda tab: tab.get_by_role("button", name="Close").click()),
+SHOWN: dict[str, tuple[str, dict[str, Any], Callable[[Any], Any]]] = {
+    "report": ("report", NARROW, explain),
+    "answer": ("report", NARROW, mark),
+    "comparison": ("report", WIDE, compare),
+    "diagnosis": ("report", WIDE, diagnose),
+    "checklists": ("checklists", WIDE, lambda tab: tab.get_by_role("link", name="Checklists", exact=True).click()),
+    "discernment": ("discernment", WIDE, lambda tab: None),
+    "annotation": ("annotation", WIDE, lambda tab: tab.get_by_role("button", name="Close").click()),
 }
-"""By picture: its page, and a function that opens its part, and returns it if it is not the whole window."""
+"""By picture: its page, the window, and a function that opens its part, and returns that unless it fills the window."""
 
 
-def write_runs(folder: Path) -> Path:
-    """The page of runs that mix the answers of the example."""
-    answers: dict[tuple[str, str], list[str]] = {}
-    for line in (ROOT / "examples" / "demo_answers.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        answers.setdefault((row["model"], row["question"]), []).append(row["answer"])
-    questions = list(dict.fromkeys(question for _, question in answers))
-    for name, shares in SHARES.items():
-        chance, lines = random.Random(name), []
-        for trial in range(3):
-            for question in questions:
-                (model,) = chance.choices(("careful", "rambling", "hasty"), shares)
-                lines.append(json.dumps({"question": question, "answer": answers[model, question][trial]}))
-        (folder / name).mkdir(parents=True)
-        (folder / name / "trials.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    suite, runs = Suite.load("mini"), find_runs([folder])
-    list(RunScorer(suite=suite).score(runs))
-    entries = [
-        ReportRun(run.folder.relative_to(folder).as_posix(), None, read_result(run.folder / "result.json"))
-        for run in runs
-    ]
-    write_report(entries, suite, folder / "report.html")
+def started(folder: Path) -> Path:
+    """The page that the last commands of docs/start.md make."""
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    block = (ROOT / "docs" / "start.md").read_text(encoding="utf-8").split("```sh\n")[-1].partition("```")[0]
+    command = f'pfgen-fast() {{ {shlex.quote(sys.executable)} -m pfgen_fast "$@"; }}\n{block}'
+    subprocess.run(["bash", "-ec", command], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     return folder / "report.html"
 
 
