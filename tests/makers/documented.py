@@ -22,7 +22,6 @@ TESTS = ROOT / "tests"
 _BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<reason>.+?) -->\n+)?```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
 )
-_INDENTED = re.compile(r"(?:^ {4}.*\n)+", re.MULTILINE)
 
 
 def tool(name: str, folder: str = "tools") -> Any:
@@ -74,10 +73,9 @@ def documented_example(part: str) -> str:
 
 
 def commands(page: Path) -> Iterator[str]:
-    """Each `pfgen-fast ...` of a page in its blocks, indented or between fences, and in the text; lines are joined."""
+    """Each `pfgen-fast ...` of a page in its blocks and in the text; lines are joined."""
     text = page.read_text(encoding="utf-8")
     code = [block.code for block in blocks(page) if block.language in ("sh", "")]
-    code += _INDENTED.findall(_BLOCK.sub("", text))
     for line in re.sub(r"\\\n\s*", " ", "\n".join(code)).splitlines():
         if match := re.match(r"\s*(?:\$ )?pfgen-fast .+", line):
             yield match[0].strip()
@@ -107,7 +105,7 @@ def _what_tests_run() -> dict[Path, tuple[set[str], set[str]]]:
     by_name = {}
     for path in TESTS.rglob("test_*.py"):
         text = path.read_text(encoding="utf-8")
-        if not re.search(r"documented_example|exec\(|run_python_blocks|subprocess", text):
+        if not re.search(r"documented_example|exec\(|run_python_blocks|subprocess|run_here", text):
             continue
         parts = {
             node.args[0].value

@@ -53,7 +53,7 @@ def _shown_lines(output: str) -> list[str]:
     return [line.rstrip() for line in lines if line.strip()]
 
 
-LEFT_OUT = ("pip install", "python3 -m venv", "make ")  # what tests have installed
+LEFT_OUT = ("pip install", "apt-get install", "python3 -m venv", "make ")  # what tests have installed
 
 _OURS = re.compile(r"^pfgen-fast ((?:.*\\\n)*.*)$", re.MULTILINE)
 _NEEDS_A_SHELL = re.compile(r"&$|^export ", re.MULTILINE)
