@@ -3,7 +3,6 @@
 import contextlib
 import importlib
 import io
-import json
 import os
 import pkgutil
 import re
@@ -14,7 +13,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from makers import documented, terminal
@@ -31,17 +29,9 @@ WALKED = [
     *sorted((DOCS / "guides").glob("*.md")),
     *sorted((DOCS / "ja").glob("*.md")),
 ]
-# Pages whose blocks of Python are run each for itself, and what a block finds in its place.
-ALONE = {
-    "docs/discernment.md": {},
-    "docs/ngram_engine.md": {},
-    "docs/reference/index.md": {},
-    "docs/references.md": {},
-    "docs/selection.md": {"answers": [f"{n} {n * n % 97} {n % 7}" for n in range(2000)]},
-}
-# Pages whose commands run on small files of the names that the pages take for those of their readers.
-PREPARED = ["building", "checklists", "discernment", "discernment_rules", "english", "generation", "ngram_engine"]
-PREPARED = [DOCS / f"{name}.md" for name in (*PREPARED, "references", "scale", "score_tables")]
+# Pages whose blocks run on small files of the names that the pages take for those of their readers.
+NAMES = ["building", "checklists", "discernment", "discernment_rules", "english", "generation", "ngram_engine"]
+READ = [DOCS / f"{name}.md" for name in (*NAMES, "reference/index", "references", "scale", "score_tables", "selection")]
 # What blocks have in place of their numbers where they are run in part.
 FEWER = {
     "--trials 3000": "--trials 400",
@@ -148,56 +138,48 @@ def test_a_page_runs_from_top_to_bottom_and_prints_what_it_shows(folder, page, w
             check_shown(code, printed, block.place)
 
 
-def examples() -> Iterator[Any]:
-    """The blocks that run alone; in part, and those that this changes also whole."""
-    for page in map(ROOT.joinpath, ALONE):
-        for block in documented.blocks(page):
-            if block.language == "python" and not block.reason:
-                yield pytest.param(block, False, id=block.place)
-                if fewer(block.code) != block.code:
-                    yield pytest.param(block, True, id=f"{block.place}, whole", marks=pytest.mark.nightly)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("block", "whole"), [*examples()])
-def test_an_example_runs(folder, monkeypatch, block, whole):
-    """Their own tests say what examples give; here they run as they stand."""
+@pytest.mark.parametrize(
+    ("page", "whole"),
+    [
+        pytest.param(page, whole, id=f"{page.stem}{', whole' * whole}", marks=[pytest.mark.nightly] * whole)
+        for page in READ
+        for whole in (False, True)
+        if not whole or fewer(page.read_text(encoding="utf-8")) != page.read_text(encoding="utf-8")
+    ],
+)
+def test_the_blocks_of_a_page_run_on_the_files_of_a_reader(folder, monkeypatch, page, whole):
+    """Their own tests say what examples give; here they run as they stand, Python each block for itself."""
     monkeypatch.setattr(sys, "stdin", io.StringIO('{"row": 0, "text": "Ice floats."}\n'))
-    names = {"__name__": "__main__", **ALONE[block.page.relative_to(ROOT).as_posix()]}
-    run_python(block.code if whole else fewer(block.code), block.place, names)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("page", "whole"), [pytest.param(page, False, id=page.stem) for page in PREPARED])
-def test_the_commands_of_a_page_run_on_the_files_of_a_reader(folder, page, whole):
-    rows = [json.loads(line) for line in Path("examples/demo_answers.jsonl").read_text(encoding="utf-8").splitlines()]
+    answers = Path("examples/demo_answers.jsonl").read_text(encoding="utf-8").replace("careful", "llama")
+    answers = re.sub(r'"model": ("\w+")', r'\g<0>, "family": \1', answers)
+    scores = [f"{model},{item},{item % 3 % 2},{item % 2}" for model in ("new", "old") for item in range(9)]
+    scores = "\n".join(["model,item,accuracy,subject", *scores])
+    files = {"answers.jsonl": answers, "in/part.jsonl": answers, "scores.csv": scores, "leaderboard.csv": scores}
+    files["new.csv"] = "\n".join(["model,item,accuracy", *(f"newest,{item},1" for item in range(9))])
+    files["my.csv"] = "answer,references\nIce floats.,Ice floats on water."
     Path("in").mkdir()
-    for name in ("answers.jsonl", "in/part.jsonl"):
-        lines = [json.dumps({**row, "family": row["model"].replace("careful", "llama")}) for row in rows]
-        Path(name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    Path("my.csv").write_text("answer,references\nIce floats.,Ice floats on water.\n", encoding="utf-8")
-    scores = [f"{model},{item},{item % 3 % 2},{item % 2}\n" for model in ("new", "old") for item in range(9)]
-    for name in ("scores.csv", "leaderboard.csv"):
-        Path(name).write_text("model,item,accuracy,subject\n" + "".join(scores), encoding="utf-8")
-    Path("new.csv").write_text("model,item,accuracy\n" + "".join(f"newest,{n},1\n" for n in range(9)), encoding="utf-8")
+    for name, text in files.items():
+        Path(name).write_text(text, encoding="utf-8")
     for block in documented.blocks(page):
-        if block.code.startswith("suite ="):
-            Path("my-suite.toml").write_text(fewer(block.code), encoding="utf-8")
-        if block.language == "sh" and not block.reason:
-            run_shell(block.code, whole or " prompts " in block.code)  # which writes bytes
+        code = block.code if whole else fewer(block.code)
+        if code.startswith("suite ="):
+            Path("my-suite.toml").write_text(code, encoding="utf-8")
+        elif block.language == "sh" and not block.reason:
+            run_shell(code, whole or " prompts " in code)  # which writes bytes
+        elif block.language == "python" and not block.reason and not documented.tests_that_run(block):
+            run_python(code, block.place, {"answers": [f"{n} {n * n % 97} {n % 7}" for n in range(2000)]})
 
 
 def test_every_block_of_the_other_pages_is_run_by_a_test_or_says_why_not():
-    walked, alone = {*WALKED, *PREPARED}, {ROOT / name for name in ALONE}
     listed = [
         block
-        for page in documented.pages()
+        for page in {*documented.pages()} - {*WALKED, *READ}
         for block in documented.blocks(page)
-        if (block.language == "sh" and page not in walked)
-        or (block.language == "python" and page not in {*WALKED, *alone})
+        if block.language in ("sh", "python")
         if not all(line.startswith(terminal.LEFT_OUT) for line in block.code.splitlines())
     ]
-    assert len(listed) >= 40
+    assert len(listed) >= 30
     assert not [block.place for block in listed if not block.reason and not documented.tests_that_run(block)]
 
 
@@ -206,12 +188,8 @@ def test_only_known_languages_are_between_fences():
     for page in documented.pages():
         for block in documented.blocks(page):
             assert block.language in {"python", "sh", "text", "toml", "yaml", "json", "sql"}, block.place
-        if page.parent.name != "reference":
-            lines = re.findall(
-                r"^ {4,}(?:pfgen-fast|pip|python3?|make) .*", page.read_text(encoding="utf-8"), re.MULTILINE
-            )
-            bare = [line for line in lines if not any(line in block.code for block in documented.blocks(page))]
-            assert bare == [], f"{page}: a command without fences"
+        bare = re.findall(r"^ {4,}(?:pfgen-fast|pip|python3?|make) .*", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert not [line for line in bare if not any(line in block.code for block in documented.blocks(page))], page
 
 
 def test_blocks_that_are_not_run_have_a_reason():

@@ -1,7 +1,5 @@
 import json
 import re
-import shlex
-from pathlib import Path
 
 import pytest
 from makers.builds import write_config, write_raw
@@ -81,19 +79,3 @@ def test_keywords_are_proposed(call, printed, mini):
     assert [line.split()[-1] for line in out.splitlines()[1:4]] == ["アントシアニン", "葉", "赤"]
     assert json.loads(call("suite", "keywords", "mini", "Q02", "--json")[1])[0]["rule"] == {"t": "アントシアニン"}
     assert "unknown question" in call("suite", "keywords", "mini", "Q99")[2]
-
-
-@pytest.mark.nightly
-def test_the_example_of_the_docs_runs_as_written(printed, tmp_path, monkeypatch):
-    text = (Path(__file__).parents[2] / "docs/building.md").read_text(encoding="utf-8")
-    example = text.partition("## An example from nothing")[2].partition("\n## ")[0]
-    (config,) = re.findall(r"```toml\n(.*?)```", example, flags=re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    Path("my-suite.toml").write_text(config, encoding="utf-8")
-    commands = re.findall(r"^pfgen-fast (.+)$", example, flags=re.MULTILINE)
-    assert [command.split()[0] for command in commands] == ["generate", "suite", "suite", "suite", "score"]
-    for command in commands:
-        out = printed(*shlex.split(command))
-    assert re.search(r"^ngram/order-8/\w+ +3000  0\.\d{4} ", out, flags=re.MULTILINE)
-    assert Path("my-suite.work/report.html").is_file()
-    assert len(Suite.load("my-suite")) == 2
