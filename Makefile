@@ -33,6 +33,8 @@ ZIG := $(BIN)/python -m ziglang c++ -w -target wasm32-wasi -O3 -std=c++20 -msimd
 # The warnings that zig prints when it compiles its own library are shown only with an error.
 QUIETLY = 2>build/wasm/log || { cat build/wasm/log; exit 1; }
 IN_PACKAGE := python/pfgen_fast/data/wasm
+# The last of the files that one call writes.
+RECORDS := build/wasm/records/mini-paper.json
 CPP := $(shell find cpp -name '*.[ch]pp')
 
 .PHONY: help demo test test-all fuzz simulate core clang windows parity models integrations engines pages docs wasm wasm-test wasm-published lint package release-check workflows bench bench-compare sanitize clean
@@ -82,7 +84,7 @@ integrations: $(INTEGRATIONS)/made ## test evaluation programs, trainers and tra
 engines: $(INTEGRATIONS)/made ## test Ray, Spark (Java 17 or later), Dask, Daft, a filter of datatrove; installs what make integrations does
 	PFGEN_ENGINES_REQUIRED=1 HF_HUB_OFFLINE=1 RAY_worker_niceness=0 $(INTEGRATIONS)/bin/python -m pytest -m engines -n 1
 
-pages: $(VENV)/with-browser ## test the pages of reports in the distribution's Chromium
+pages: $(VENV)/with-browser $(if $(wildcard $(IN_PACKAGE)/*.wasm), $(RECORDS)) ## test the pages of reports in the distribution's Chromium
 	PFGEN_BROWSER_REQUIRED=1 $(BIN)/python -m pytest -m browser -n $(WORKERS)
 
 docs: $(VENV)/with-docs ## build the documentation site into build/site; a broken link or an external asset is an error
@@ -92,9 +94,8 @@ docs: $(VENV)/with-docs ## build the documentation site into build/site; a broke
 
 wasm: $(IN_PACKAGE)/pfgen.wasm ## compile the core to WebAssembly, for js/, the site and reports
 
-wasm-test: $(VENV)/installed js/pfgen.wasm build/wasm/simd_test.wasm ## test the JavaScript package in Node, against scores that Python records
+wasm-test: $(RECORDS) js/pfgen.wasm build/wasm/simd_test.wasm ## test the JavaScript package in Node, against scores that Python records
 	@command -v node >/dev/null || { echo "no node: install Node 18 or newer"; exit 1; }
-	$(BIN)/python tools/wasm_records.py build/wasm/records
 	node --test js/test/*.test.js
 	@if [ -d "$(PFGEN_BENCH)/data" ]; then $(MAKE) --no-print-directory wasm-published; else \
 	  echo "NOT CHECKED: published suite, because PFGEN_BENCH names no checkout of pfgen-bench"; fi
@@ -212,6 +213,9 @@ build/wasm/simd_test.wasm: cpp/tests/system/simd_test.cpp cpp/tests/makers/main.
 	@mkdir -p $(@D)
 	printf '#include "%s"\n' $(filter %.cpp, $^) | $(ZIG) -Icpp/tests -c -fno-exceptions -x c++ - -o $(@:.wasm=.o)
 	$(ZIG) $(@:.wasm=.o) -o $@ $(QUIETLY)
+
+$(RECORDS): tools/wasm_records.py $(VENV)/installed
+	$(BIN)/python tools/wasm_records.py $(@D)
 
 # Pages load it as a classic script, because a page on disk cannot load modules.
 $(IN_PACKAGE)/pfgen.wasm: js/pfgen.wasm js/pfgen.js js/patterns.js

@@ -62,8 +62,9 @@ export interface Pfgen {
     /** Opens what `pfgen-fast suite compile` wrote; `floatSum` as in Python. */
     fromBytes(content: Uint8Array | ArrayBuffer, options?: { floatSum?: "compensated" | "naive" }): Scorer;
   };
-  /** From 0 to 100, as sacrebleu computes them for one sentence. */
+  /** From 0 to 100, as sacrebleu computes it for one sentence; equals Python's to 12 digits, other numbers in all bits. */
   bleu(answer: string, references: string | string[]): number;
+  /** From 0 to 100, as sacrebleu computes it for one sentence. */
   chrf(answer: string, references: string | string[]): number;
   /** F, from 0 to 1. */
   rougeL(answer: string, references: string | string[]): number;

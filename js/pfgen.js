@@ -1,4 +1,5 @@
-// Scores answers in browsers and in Node with the core of pfgen-fast, bit for bit as in Python.
+// Scores answers in browsers and in Node with the core of pfgen-fast, bit for bit as in Python; README.md names the one
+// exception.
 
 import { translated } from "./patterns.js";
 
@@ -12,6 +13,7 @@ const UNKNOWN_WORD = 0x3fffe;
 const MARKS = [..."^$、。・「」『』（）【】［］〈〉《》"]; // which truthfulness skips
 const NOT_FOUND = 0xffffffff;
 const MOST_AT_A_TIME = 1000;
+const MOST_COMPARED = 2 ** 20; // code points of a text that metrics of references take
 const MOST_SEARCHED = 10_000; // characters in which matches are shown
 const SURROGATE = /[\ud800-\udfff]/;
 const REGEX_SYNTAX = /[\\.^$*+?{}[\]|()]/;
@@ -355,11 +357,16 @@ async function compiled(source) {
 export async function load(source) {
   const module = await compiled(source);
   const metrics = { instance: null, open: () => new Instance(module, () => undefined) };
-  const compare = (metric, answer, references) =>
-    guarded(metrics, (instance) => {
-      const list = typeof references === "string" ? [references] : references;
-      if (list.length === 0) throw new PfgenError("references: expected at least one reference");
-      const texts = [answer, ...list].map((text, i) => codePoints(checkedText(text, i ? `references[${i - 1}]` : "answer")));
+  const compare = (metric, answer, references) => {
+    const list = Array.isArray(references) ? references : [checkedText(references, "references")];
+    if (list.length === 0) throw new PfgenError("references: expected at least one reference");
+    const texts = [answer, ...list].map((text, i) => {
+      const what = i ? `references[${i - 1}]` : "answer";
+      const points = codePoints(checkedText(text, what));
+      if (points.length > MOST_COMPARED) throw new PfgenError(`${what}: a text of more than ${MOST_COMPARED} code points`);
+      return points;
+    });
+    return guarded(metrics, (instance) => {
       const units = instance.allocate(4 * texts.reduce((sum, text) => sum + text.length, 0));
       let at = units;
       for (const text of texts) {
@@ -372,6 +379,7 @@ export async function load(source) {
       instance.core.release(lengths);
       return score;
     });
+  };
   return {
     Scorer: {
       fromBytes(content, { floatSum = "compensated" } = {}) {

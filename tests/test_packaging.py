@@ -119,7 +119,7 @@ def test_the_extra_all_has_the_packages_of_all_features_except_models(declared):
     assert {name for names in installed for name in names.split(",")} <= set(extras)
 
 
-def test_every_python_that_is_supported_gets_a_wheel_and_a_test(declared):
+def test_every_python_that_is_supported_gets_a_wheel_and_a_test_and_javascript_one(declared):
     classifiers = declared["project"]["classifiers"]
     pythons = [name.rpartition(" ")[2] for name in classifiers if re.search(r":: 3\.\d+$", name)]
     built = declared["tool"]["cibuildwheel"]["build"].split()
@@ -127,3 +127,5 @@ def test_every_python_that_is_supported_gets_a_wheel_and_a_test(declared):
     for name in ("ci", "release"):
         text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
         assert f"python: {pythons}".replace("'", '"') in text
+        assert ("wasm-test" in text) == (name == "ci")
+    assert "make wasm-test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

@@ -38,4 +38,5 @@ def try_files() -> dict[str, str]:
         "published": [{"hash": runs[0].result.metadata_hash, "n": len(runs), "questions": means}],
     }
     scripts = {f"{name}.js": f"register({page_json(list(map(packed, lines)))});\n" for name, lines in data.items()}
-    return {"try.css": style, "try.js": "".join(map(source, SCRIPTS)), **scripts}
+    loaded = f"const LOADED_BYTES = {len(scripts['mini.js']) + len(scripts['module.js'])};\n"
+    return {"try.css": style, "try.js": loaded + "".join(map(source, SCRIPTS)), **scripts}

@@ -1,5 +1,5 @@
-"""Records what the tests of the WebAssembly module expect: scores of `mini` and of generated answers, the speed of one
-thread, and the messages about damaged files."""
+"""Records what the tests of the WebAssembly module expect: scores of `mini` and of generated answers, metrics of
+references, the speed of one thread, and the messages about damaged files."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import random
 import statistics
 import struct
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
-from pfgen_fast import PfgenError, Scorer, Suite
+from pfgen_fast import PfgenError, ReferenceScorer, Scorer, Suite
 from pfgen_fast.oracle import Oracle
-from pfgen_fast.scoring.explanation import explain
+from pfgen_fast.scoring import explanation
 
 ODD = ("", "Ice floats.\n", "x\ud800y", "\U0001f600" * 300, "𠮷野家 100", "１００％, 9 percent, water", "3.14 + 3. 14")
 
@@ -39,6 +41,16 @@ def answers(suite: Suite, n: int, seed: int) -> list[tuple[str, str]]:
 def bits(values: list[float]) -> list[str]:
     """The bits of floats as whole numbers."""
     return [str(number) for number in struct.unpack(f"<{len(values)}Q", struct.pack(f"<{len(values)}d", *values))]
+
+
+def compared(texts: list[str], seed: int) -> list[dict[str, Any]]:
+    """Answers with one to three references, as places in `texts`, and their chrF, ROUGE-L and BLEU."""
+    chance = random.Random(seed)
+    rows = [[chance.randrange(len(texts)) for _ in range(chance.randint(2, 4))] for _ in range(200)]
+    answers, references = [texts[row[0]] for row in rows], [[texts[i] for i in row[1:]] for row in rows]
+    table = ReferenceScorer(["chrf", "rouge_l", "bleu"]).score(answers, references)
+    scores = zip(*(table[name].tolist() for name in ("chrf", "rouge_l", "bleu")), strict=True)
+    return [{"answer": row[0], "references": row[1:], "scores": own} for row, own in zip(rows, scores, strict=True)]
 
 
 def answers_per_second(scorer: Scorer, pairs: list[tuple[str, str]]) -> float:
@@ -83,23 +95,24 @@ def main() -> None:
     parser.add_argument("--profiles", nargs="+", default=["leaderboard", "normalised", "paper"])
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
+    mock.patch.object(explanation, "Oracle", cache(Oracle)).start()  # its tables are made once, not for each answer
     suite = Suite.load(options.suite)
     pairs = answers(suite, options.n, seed=1)
     if options.suite == "mini":
         pairs += [(q.question_id, text) for q in suite for texts in q.answers.values() for text in texts]
     for profile in options.profiles:
-        scorer, oracle = Scorer(suite, profile=profile, threads=1), Oracle(suite, profile=profile)
+        scorer, oracle = Scorer(suite, profile=profile, threads=1), explanation.Oracle(suite, profile=profile)
         table = scorer.score([question for question, _ in pairs], [answer for _, answer in pairs])
         rows = []
         for row, (question, answer) in enumerate(pairs):
             record: dict[str, Any] = {"question": question, "answer": answer}
             record["scores"] = bits([float(table[name][row]) for name in table.columns[1:]])
-            details = table.details(row)
-            if row < options.oracle and oracle.score_one(question, answer) != details:
+            details = table.details(row) if row < options.oracle else None
+            if details and oracle.score_one(question, answer) != details:
                 raise SystemExit(f"{profile}, {question}: core and oracle differ for {answer!r}")
-            if row < options.oracle and profile != "paper":
+            if details and profile != "paper":
                 rules = {rule for rule, _ in details["helpfulness_results"] if "字超過" not in rule}
-                explained = explain(suite, question, answer, profile=profile)
+                explained = explanation.explain(suite, question, answer, profile=profile)
                 record["cover"] = explained.cover
                 record["unmet"] = [rule.name for rule in explained.keywords if rule.name in rules]
             rows.append(record)
@@ -112,6 +125,7 @@ def main() -> None:
         records = {
             "suite": f"{name}.pfgen",
             "answers": rows,
+            "compared": compared([answer for _, answer in pairs], seed=1),
             "answers_per_second": answers_per_second(scorer, pairs),
             "refusals": refusals(content),
         }

@@ -280,5 +280,5 @@ double compare(std::uint32_t metric, const char32_t* texts, const std::uint32_t*
                 .of_answers = {},
                 .of_references = {}},
                1, std::span(columns).first(scorer.n_columns()), counts);
-  return columns[scorer.n_columns() - 1];
+  return columns[0];  // of ROUGE: F, before precision and recall
 }

@@ -6,7 +6,7 @@ import { load } from "../pfgen.js";
 import { byQuestion, differences, keystroke } from "./records.js";
 
 const RECORDS = process.env.PFGEN_RECORDS ?? new URL("../../build/wasm/records/", import.meta.url).pathname;
-const { Scorer } = await load();
+const { Scorer, bleu, chrf, rougeL } = await load();
 
 for (const name of readdirSync(RECORDS).filter((file) => file.endsWith(".json"))) {
   const records = JSON.parse(readFileSync(`${RECORDS}/${name}`, "utf8"));
@@ -16,6 +16,17 @@ for (const name of readdirSync(RECORDS).filter((file) => file.endsWith(".json"))
 
   test(`${name}: ${answers.length} scores equal Python's, bit for bit, alone and in lists`, () => {
     assert.deepEqual(differences(scorer, answers), []);
+  });
+
+  test(`${name}: chrF and ROUGE-L equal Python's bit for bit, BLEU to 12 digits`, () => {
+    assert.equal(records.compared.length, 200);
+    for (const { answer, references, scores } of records.compared) {
+      const texts = [answer, ...references].map((row) => answers[row].answer);
+      const [text, ...others] = texts;
+      const computed = [chrf(text, others), rougeL(text, others), bleu(text, others)];
+      assert.deepEqual(computed.slice(0, 2), scores.slice(0, 2), texts.join("\n"));
+      assert.ok(Math.abs(computed[2] - scores[2]) <= 1e-12 * scores[2], texts.join("\n"));
+    }
   });
 
   test(`${name}: marks and keyword rules equal Python's`, () => {

@@ -17,6 +17,7 @@ from makers.runs import make_run, trial_lines, write_small_suite
 from makers.suite_files import forge_question
 from pfgen_fast import Scorer
 from pfgen_fast.base.mean_interval import mean_interval
+from pfgen_fast.report import trying
 from pfgen_fast.runs.checkout import run_name
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.run_scorer import RunScorer
@@ -190,6 +191,7 @@ def test_report_serves_the_results_until_ctrl_c(call, refused, runs):
             assert not page or b"location.reload()" in page
             with urllib.request.urlopen(address, timeout=60) as reply:
                 page = reply.read()
+        assert (b'"data/try-' in page) == trying.MODULE.is_file()  # it scores other answers with the cached index
         served.send_signal(signal.SIGINT)
         assert served.communicate(timeout=60) == ("", "")
         assert served.returncode == 0

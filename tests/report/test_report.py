@@ -16,9 +16,9 @@ from makers.reported import made_result as result
 from makers.reported import reported_run as run
 from makers.reported import unlike_runs, unpacked
 from pfgen_fast import Suite
-from pfgen_fast.base.errors import TrialsError
+from pfgen_fast.base.errors import PfgenError, TrialsError
 from pfgen_fast.base.mean_interval import mean_interval
-from pfgen_fast.report import ReportRun, pages, write_report
+from pfgen_fast.report import ReportRun, pages, trying, write_report
 from pfgen_fast.report.overview import (
     RUN_WORDS,
     headline,
@@ -390,3 +390,14 @@ def test_the_page_of_a_sweep_plots_it(tmp_path, call):
     for path in (tmp_path / "runs").rglob("trial*"):
         path.unlink()
     assert call(*report)[0] == 0
+
+
+def test_a_page_that_scores_needs_the_module_and_one_in_one_file_a_small_index(mini, tmp_path, monkeypatch):
+    monkeypatch.setattr(trying, "MODULE", tmp_path / "none")
+    trying.packed_core.cache_clear()
+    with pytest.raises(PfgenError, match="no WebAssembly module; 'make wasm' in its sources builds it"):
+        write_report([run(mini, "org/a/1", score=0.8)], mini, tmp_path / "report.html", can_try=True)
+    (tmp_path / "none").write_bytes(b"")
+    monkeypatch.setattr(trying, "MAX_INDEX", 1000)
+    with pytest.raises(PfgenError, match="write a directory, or use --serve"):
+        write_report([run(mini, "org/a/1", score=0.8)], mini, tmp_path / "report.html", can_try=True)

@@ -10,13 +10,14 @@ import pytest
 from makers.documented import DOCS, ROOT, tool
 from makers.reported import reported_run
 from makers.reward_server import wait_until
-from pfgen_fast import PfgenError, Scorer, Suite
+from pfgen_fast import Scorer, Suite
 from pfgen_fast.report import trying, write_report
 from pfgen_fast.report.answers import packed
 from pfgen_fast.report.site_server import SiteServer
 from pfgen_fast.scoring.tinting import QuestionTints
 
-needs_module = pytest.mark.skipif(not trying.MODULE.is_file(), reason="no WebAssembly module: make wasm")
+NO_MODULE = "no WebAssembly module: make wasm"
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(not trying.MODULE.is_file(), reason=NO_MODULE)]
 
 ANSWER = "Ice floats because its open molecules are less dense; it has 9% more space 𠮷."
 DROP = """async ([name, content]) => {
@@ -52,6 +53,8 @@ def opened(open_tab, site):
 
     def open_page(name="try", fragment="", **options):
         page = open_tab(site / f"{name}.html", fragment, **options).page
+        if not fragment:
+            page.click("#try > button")
         page.wait_for_selector("#try textarea")
         return page
 
@@ -76,20 +79,18 @@ def shown_score(page, text):
     return page.text_content(".scores b, .result [role=alert]", timeout=60_000)
 
 
-def problem(page):
-    page.wait_for_selector("#try > [role=alert]:not([hidden])")
-    return page.text_content("#try > [role=alert]")
-
-
-@pytest.mark.browser
-@needs_module
 @pytest.mark.parametrize(("name", "dark"), [("try", True), ("ja/try", False)])
 def test_an_answer_is_scored_and_marked_at_each_keystroke_as_in_python(open_tab, site, mini, name, dark):
     size = {"width": 390, "height": 844}
     tab = open_tab(site / f"{name}.html", viewport=size, color_scheme="dark" if dark else "light")
     page, asked = tab.page, []
     page.on("request", lambda request: asked.append(request.url))
-    page.wait_for_selector("textarea")
+    page.wait_for_selector("#try > button")
+    size = sum((site / "try" / f"{data}.js").stat().st_size for data in ("mini", "module"))
+    assert f"{size / 1000:.0f} KB" in page.text_content("#try > button")
+    assert not [url for url in asked if url.endswith(("mini.js", "module.js"))]  # they are loaded on demand
+    page.press("#try > button", "Enter")
+    page.wait_for_selector("select:focus")
     scorer = Scorer(mini)
     for key, typed in (("Q07", ANSWER), ("Q01", mini["Q01"].answers["A"][0])):
         page.select_option("select", key)
@@ -114,8 +115,6 @@ def test_an_answer_is_scored_and_marked_at_each_keystroke_as_in_python(open_tab,
     assert not [url for url in asked if not url.startswith((site.as_uri(), "blob:"))]
 
 
-@pytest.mark.browser
-@needs_module
 def test_earlier_answers_come_back_and_a_link_holds_question_and_answer(opened):
     page = opened()
     page.select_option("select", "Q07")
@@ -131,18 +130,17 @@ def test_earlier_answers_come_back_and_a_link_holds_question_and_answer(opened):
     again = opened(fragment=page.evaluate("location.hash"))
     assert (again.input_value("select"), again.input_value("textarea")) == ("Q07", page.input_value("textarea"))
     unknown = opened(fragment="#question=Q99&answer=Ice")
-    assert "unknown question 'Q99'" in problem(unknown)
+    assert "unknown question 'Q99'" in unknown.text_content("#try > [role=alert]:not([hidden])")
     assert unknown.input_value("textarea") == "Ice"
 
 
-@pytest.mark.browser
-@needs_module
 def test_a_table_is_ranked_and_saved_as_in_python(opened, tmp_path):
     path = ROOT / "examples" / "demo_answers.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [{**row, "answer": f'- {row["answer"]}\n= "a",\tb\r\nc', "model": f"={row['model']}"} for row in rows]
     page = opened()
     drop(page, "slow.csv", b"question,answer\n" + b"Q02,Ice\n" * 3000)
-    drop(page, path.name, path.read_bytes())
+    drop(page, path.name, "\n".join(map(json.dumps, rows)).encode())
     page.wait_for_selector("#try tbody tr")
     page.wait_for_timeout(500)  # in which slow.csv would be scored
     assert page.text_content("#try > section h2") == f"Ranking of {path.name}"
@@ -157,14 +155,13 @@ def test_a_table_is_ranked_and_saved_as_in_python(opened, tmp_path):
     ]
     with page.expect_download() as saved:
         page.click("text=Save all scores")
-    read = list(csv.DictReader(io.StringIO(saved.value.path().read_text(encoding="utf-8"), newline="")))
+    read = list(csv.DictReader(io.StringIO(saved.value.path().read_bytes().decode(), newline="")))
+    assert [{name: own[name] for name in row} for row, own in zip(rows, read, strict=True)] == rows  # as they were
     assert [float(row["average"]) for row in read] == Scorer("mini").score(
         [row["question"] for row in rows], [row["answer"] for row in rows]
     ).average.tolist()
 
 
-@pytest.mark.browser
-@needs_module
 def test_a_compiled_suite_of_the_visitor_replaces_mini(opened, site, tmp_path):
     source = ROOT / "python" / "pfgen_fast" / "data" / "mini"
     (tmp_path / "Q08.json").write_bytes((source / "Q08.json").read_bytes())
@@ -191,7 +188,7 @@ def test_a_compiled_suite_of_the_visitor_replaces_mini(opened, site, tmp_path):
     assert "no texts of reference answers" in page.text_content(".reference")
 
 
-PARTS = Scorer("mini").to_bytes() if trying.MODULE.is_file() else b""
+PARTS = Scorer("mini").to_bytes()
 BAD = {
     "cut.pfgen": (PARTS[:-1000], "cut.pfgen: the compiled suite"),
     "other.pfgen": (PARTS[:8] + b"\x63" + PARTS[9:], "other.pfgen: the compiled suite"),
@@ -206,12 +203,11 @@ BAD = {
     "h.csv": (b"question,answer\nQ07,\xff\n", "h.csv: not UTF-8"),
     "i.csv": (b"", "i.csv: empty; expected a header with the names of the columns"),
     "j.csv": (b"question,answer\n", "j.csv: no answer has a score"),
+    "l.txt": (b"Ice floats.", "l.txt: expected a name that ends in .pfgen, .csv, .tsv or .jsonl"),
     "k.csv": (b"question,answer,average\n", "k.csv: there is already a column 'average', the name of a score"),
 }
 
 
-@pytest.mark.browser
-@needs_module
 def test_bad_files_and_texts_get_a_sentence_and_the_page_goes_on(opened, mini):
     page = opened()
     page.select_option("select", "Q07")
@@ -224,7 +220,6 @@ def test_bad_files_and_texts_get_a_sentence_and_the_page_goes_on(opened, mini):
     assert shown_score(page, ANSWER) == f"{scorer.score_one('Q07', ANSWER)['average']:.4f}"
 
 
-@pytest.mark.browser
 def test_a_site_without_the_module_says_how_to_build_it(opened, site, monkeypatch, tmp_path, open_tab):
     page_files = tool("try_page")
     monkeypatch.setattr(page_files, "MODULE", tmp_path / "none")
@@ -235,8 +230,6 @@ def test_a_site_without_the_module_says_how_to_build_it(opened, site, monkeypatc
     assert "make wasm" in open_tab(tmp_path / "try.html").page.text_content("#try [role=status]")
 
 
-@pytest.mark.browser
-@needs_module
 @pytest.mark.parametrize("name", ["report.html", "folder", "served"])
 def test_a_report_scores_another_answer(open_tab, mini, tmp_path, name):
     runs = [reported_run(mini, f"org/{name}/1", score=score) for name, score in (("a", 0.8), ("b", 0.3))]
@@ -254,16 +247,3 @@ def test_a_report_scores_another_answer(open_tab, mini, tmp_path, name):
         assert "it would rank 2 of 3." in tab.page.text_content(".standing")
         assert tab.faults() == []
         tab.page.close()  # before its server
-
-
-def test_a_report_names_the_command_for_a_missing_module_and_the_limit_of_one_file(mini, tmp_path, monkeypatch):
-    runs = [reported_run(mini, "org/a/1", score=0.8)]
-    monkeypatch.setattr(trying, "MODULE", tmp_path / "none")
-    trying.packed_core.cache_clear()
-    with pytest.raises(PfgenError, match="no WebAssembly module; 'make wasm' in its sources builds it"):
-        write_report(runs, mini, tmp_path / "report.html", can_try=True)
-    (tmp_path / "none").write_bytes(b"")
-    monkeypatch.setattr(trying, "MAX_INDEX", 1000)
-    with pytest.raises(PfgenError, match="write a directory, or use --serve"):
-        write_report(runs, mini, tmp_path / "report.html", can_try=True)
-    trying.packed_core.cache_clear()

@@ -90,7 +90,7 @@ def write_report(
     scores other answers, too.
     """
     is_one_file = pages.is_one_file(output)
-    tried = packed_core(suite, is_one_file=is_one_file) if can_try else ()
+    tried = packed_core(suite, is_one_file=is_one_file, is_live=is_live) if can_try else ()
     page = _Page(entries, suite, track, is_live=is_live, tried=tried)
     if not is_one_file:
         listed = '["' + '","'.join(tried) + '"]'

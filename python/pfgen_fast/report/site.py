@@ -36,6 +36,7 @@ from ..runs.items.item_table import ItemScores
 from ..runs.items.score_columns import ColumnNames, used_columns
 from ..runs.items.score_tables import is_score_table
 from ..runs.trials import expand
+from ..suite.compiled import cached_path
 from ..suite.suite import Suite
 from ..tables.formats import column_names
 from .checklists_page import CHECKLISTS_SCRIPTS, write_checklists
@@ -81,7 +82,7 @@ class Site:
     metric: str | None = None  # metric that ranks the models of tables
     title: str | None = None  # title of the start page; by default what the site has
     is_live: bool = False
-    can_try: bool = False  # whether the pages of runs score other answers, too
+    can_try: bool = False  # pages of runs score other answers, too; live ones also if the index needs no building
     problems: set[str] = field(default_factory=set, init=False)
     _read: dict[Path, tuple[_Stamp, tuple[ReportRun, Suite] | None]] = field(default_factory=dict, init=False)
     _seen: dict[Path, _Stamp] = field(default_factory=dict, init=False)
@@ -183,9 +184,9 @@ class Site:
             with self._leaving_out():
                 folder = work / "runs"
                 output = _unused(folder, suite.title) if folder.exists() else folder
-                write_report(
-                    with_intervals(runs, suite), suite, output, track=track, is_live=self.is_live, can_try=self.can_try
-                )
+                entries, index = with_intervals(runs, suite), cached_path(suite.metadata_hash, "leaderboard")
+                can_try = self.can_try or (self.is_live and MODULE.is_file() and index is not None and index.is_file())
+                write_report(entries, suite, output, track=track, is_live=self.is_live, can_try=can_try)
                 yield output if output != folder else folder / PAGE, [path for path, _ in runs]
 
     def _read_again(self, path: Path, stamp: _Stamp) -> tuple[_Stamp, tuple[ReportRun, Suite] | None]:

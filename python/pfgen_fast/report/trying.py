@@ -16,15 +16,13 @@ from .answers import packed
 MODULE = Path(__file__).parents[1] / "data" / "wasm" / "pfgen.wasm"
 """The module, beside its JavaScript as a classic script that defines `pfgen`; `make wasm` builds both."""
 
-FIELD = ("../../data/wasm/pfgen.js", "try/words.js", "try/field.js")
-"""The scripts of a field that scores answers; they follow unpacking.js and marks.js."""
+FIELD = ("../../data/wasm/pfgen.js", "try/words.js", "try/field.js")  # after unpacking.js and marks.js
 
-MAX_INDEX = 2_000_000
-"""The maximum size in bytes of the index in a page in one file."""
+MAX_INDEX = 2_000_000  # bytes of the index in a page in one file
 
 
 @cache
-def packed_core(suite: Suite, *, is_one_file: bool = False) -> list[str]:
+def packed_core(suite: Suite, *, is_one_file: bool = False, is_live: bool = False) -> list[str]:
     """What pages need to score answers, packed: bounds of marks and reference answers, the index, and the module."""
     if not MODULE.is_file():
         raise PfgenError("this build of pfgen-fast has no WebAssembly module; 'make wasm' in its sources builds it")
@@ -33,7 +31,8 @@ def packed_core(suite: Suite, *, is_one_file: bool = False) -> list[str]:
         size = f"{len(index) / 1e6:.0f} MB, more than {MAX_INDEX // 1_000_000} MB"
         raise PfgenError(f"{suite.title}: the index has {size}; write a directory, or use --serve")
     head = {"bounds": BOUNDS, "questions": typical_references(scorer)}
-    return [packed(head), packed(index, 1 if is_large else 6), packed(MODULE.read_bytes())]
+    level = int(not is_live) if is_large else 6  # to compress a large index takes seconds
+    return [packed(head), packed(index, level), packed(MODULE.read_bytes())]
 
 
 def typical_references(scorer: Scorer) -> dict[str, tuple[str, list[int]]]:

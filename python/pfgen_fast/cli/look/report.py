@@ -67,7 +67,7 @@ class Report:
     metric: options.MetricOfTable = None
     tables: options.ItemScoreOptions
     can_try: bool = Option(
-        False, "Let the page of runs score other answers, too; adds the suite's index.", "--try", for_input="runs"
+        False, "Let pages of runs score other answers, as --serve does with a cached index.", "--try", for_input="runs"
     )
     quiet: Quiet = False
 

@@ -11,9 +11,9 @@ function csvValue(value) {
   return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
 }
 
-function csvLine(values) {
+function csvLine(values, cellOf = csvValue) {
   return values.map((value) => {
-    const cell = csvValue(value);
+    const cell = cellOf(value);
     return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
   }).join(",");
 }

@@ -7,13 +7,28 @@ const say = wordsOf(tried.lang);
 
 const kilobytes = (size) => counted(Math.round(size / 1000));
 
-async function startTrying() {
+/** Offers to load the module and the suite; a link that holds a question loads them at once. */
+function offerTrying() {
   const status = make("p", { className: "quiet", role: "status" });
   tried.append(status);
   if (typeof pfgen === "undefined") {
     status.textContent = say("lacks");
     return;
   }
+  if (location.hash.includes("question=")) {
+    startTrying(status);
+    return;
+  }
+  const start = make("button", { type: "button" }, say("start", kilobytes(LOADED_BYTES)));
+  start.addEventListener("click", async () => {
+    start.remove();
+    await startTrying(status);
+    tried.querySelector("select")?.focus();
+  });
+  status.before(start);
+}
+
+async function startTrying(status) {
   try {
     const lines = [...await fileOfLines(beside("mini.js")), ...await fileOfLines(beside("module.js"))];
     const core = await openedCore(lines);
@@ -111,7 +126,9 @@ function tryElements(core, tellLoaded) {
       try {
         const content = await file.arrayBuffer();
         if (!isLast()) return;
-        await (TABLE.test(file.name) ? showRanking : takeSuite)(content, file.name, isLast);
+        const isTable = TABLE.test(file.name);
+        if (!isTable && !/\.pfgen$/i.test(file.name)) throw new Error("expected a name that ends in .pfgen, .csv, .tsv or .jsonl");
+        await (isTable ? showRanking : takeSuite)(content, file.name, isLast);
       } catch (error) {
         if (isLast()) tell(error.message.startsWith(file.name) ? error.message : `${file.name}: ${error.message}`);
       }
@@ -175,4 +192,4 @@ function tryElements(core, tellLoaded) {
   ];
 }
 
-startTrying();
+offerTrying();

@@ -143,8 +143,9 @@ function rankedModels(scored) {
   return models;
 }
 
-/** The file with a row for each answer, with its scores. */
+/** The file with a row for each answer, with its scores; texts are unchanged, as `pfgen-fast score` writes them. */
 function scoredCsv({ columns, scored }) {
-  const lines = scored.map(({ row, scores }) => [...columns.map((column) => typeof row[column] === "object" ? JSON.stringify(row[column]) : row[column]), ...SCORES.map((name) => scores[name])]);
-  return [[...columns, ...SCORES], ...lines].map((line) => `${csvLine(line)}\r\n`).join("");
+  const stored = (value) => typeof value === "string" ? value : value === null || value === undefined ? "" : JSON.stringify(value);
+  const lines = scored.map(({ row, scores }) => [...columns.map((column) => row[column]), ...SCORES.map((name) => scores[name])]);
+  return [[...columns, ...SCORES], ...lines].map((line) => `${csvLine(line, stored)}\r\n`).join("");
 }
