@@ -16,10 +16,7 @@ COLUMNS = (
     Column("interval", "95 % interval", form=lambda ends: f"{ends[0]:.1f} to {ends[1]:.1f}", view="readers"),
     Column("low", view="files"), Column("is_best", "best", is_optional=True),
 )  # fmt: skip
-ROWS = (
-    (1, "氷-7b|x", 0.98765, -0.001, (0.9, 1.0), 0.9, True),
-    (1200, "=b", math.nan, 0.5, None, None, False),
-)
+ROWS = ((1, "氷-7b|x", 0.98765, -0.001, (0.9, 1.0), 0.9, True), (1200, "=b", math.nan, 0.5, None, None, False))
 TABLE = Table(COLUMNS, ROWS, title="Models", name="models")
 
 

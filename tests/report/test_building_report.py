@@ -98,4 +98,5 @@ def test_the_page_works_and_fits_a_telephone_and_can_be_used_by_everybody(path, 
     assert tab.page.evaluate("document.documentElement.scrollWidth") == width
     heads = tab.page.locator(".stage[open] tbody th", has_text=re.compile("^(left|removed)$"))
     assert max(heads.evaluate_all("heads => heads.map(head => head.offsetHeight)")) < 50  # no word is broken
+    assert "scored score fluency" in " ".join(tab.page.locator(".stage[open] thead").first.inner_text().lower().split())
     assert tab.faults() == []

@@ -130,6 +130,9 @@ def test_a_task_shows_all_answers_beside_verdicts_and_reasons(open_tab, page_pat
 def test_models_are_compared_as_runs_are(open_tab, path):
     page = open_view(open_tab, path, "compare=Alpha 7B..gamma").page
     assert "no verdict: 4 tasks, at least 6 are needed; A - B is +" in page.locator("#details-body").inner_text()
+    figures = page.locator(".thirds .figure").all_text_contents()
+    assert all(re.fullmatch(r"[+-][\d.]+ \(\d tasks?: no verdict\)", text) for text in figures), figures
+    assert page.locator(".thirds .interval").count() == 0
     for length, n in (("", 4), ("all", 5)):  # at first the tasks of the scores
         page.locator("#details-body [data-filter=length]").select_option(length)
         sides = page.locator("#details-body .tools button", has_text=re.compile(": ")).all_inner_texts()
@@ -203,3 +206,6 @@ def test_twenty_models_are_there_within_a_second(open_tab, tmp_path):
     tab.page.evaluate("go({ question: 300 })")
     tab.page.locator("#details-body .scored").first.wait_for()
     assert tab.page.locator("#details-body .tinted tbody tr").count() == 20
+    tab.page.evaluate("go({ ...NOTHING_OPEN, tab: 'plots' })")
+    tab.page.locator(".plot svg").first.wait_for()
+    assert tab.page.locator(".plot").first.locator(".name").count() > 5  # not only those at the ends of the axes

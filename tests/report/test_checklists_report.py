@@ -144,10 +144,13 @@ def test_plots_have_sizes_and_contexts_from_names_and_wanted_lengths(suite, tmp_
         models[name][0] for name in ("Heron-7B", "heron-7b-128k", "heron-7b-1m")
     ]
     assert [line["dash"] for line in contexts["series"]] == ["solid", "dash", "dash"]
-    assert contexts["x"]["names"] == ["letters", "reports", "average"]
+    assert contexts["x"]["names"] == ["letters", "reports", "all areas"]
+    assert {plot["y"]["title"] for plot in (by_size, scores, contexts)} == {"score"}
 
 
 def test_what_a_figure_leaves_out_is_named(suite, runs, tmp_path):
+    noted = replace(suite, notes=("the weights are a guess",))
+    assert ">The weights are a guess.<" in written(noted, runs, tmp_path / "p.html")[0].read_text()
     overview = overview_in(written(suite, runs, tmp_path / "p.html")[0].read_text())
     assert overview["runs"][1]["remarks"]["area 0"].startswith("1 missing, ")
     assert overview["runs"][1]["gaps"] == [["letters", "missing", ["letter_2"], 1]]

@@ -58,6 +58,7 @@ def test_a_pair_shows_the_questions_that_differ_most_and_brushing_chooses_others
     assert verdict.startswith("not distinguished: B - A is -0.0288, 95 % interval of B - A -")
     assert re.fullmatch(r"-0\.0288 \(-0\.\d{4} to \+0\.\d{4}\)", page.locator(".figure").first.text_content())
     assert page.locator(".thirds .interval").count() == 1  # of the difference, not of the means
+    assert page.locator(".thirds .groups li:visible").all_inner_texts() == ["○ B - A not distinguished from 0"] * 2
     page.get_by_role("button", name="Fell: 2").click()
     assert (title.inner_text(), brushed(page)) == ("Fell: 2 questions", ["Q03", "Q06"])
     assert tab.fragment == "compare=lab/a/20..lab/a/30&brush=:first"
@@ -115,6 +116,7 @@ def test_a_step_of_a_curve_is_brushed_to_see_what_it_lost(open_tab, path):
     page = tab.page
     cell = page.locator('#runs tbody tr:has([title="lab/a/30"]) td[data-column="steps"]')
     assert cell.inner_text().strip() == "30"
+    assert cell.locator("svg + span").is_visible()  # the number stands below the head
     for step in (30, 20):
         page.get_by_label(f"Compare lab/a/{step}").check()
     assert page.evaluate("tickedRuns().map((run) => overview.runs[run].name)") == ["lab/a/20", "lab/a/30"]

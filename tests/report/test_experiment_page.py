@@ -201,13 +201,17 @@ def test_an_experiment_is_saved_as_it_is_seen(open_tab, tmp_path):
 
 
 def test_the_report_of_runs_is_saved_as_it_is_seen(open_tab, made_page, mini):
-    tab = open_tab(made_page(unlike_runs(mini)), "#/to=0.5&sort=score")
+    path = made_page(unlike_runs(mini))
+    tab = open_tab(path, "#/to=0.5&sort=score")
     rows = check_table(tab.page, "Leaderboard", "#runs")
     assert len(rows) == 4
     tab.page.get_by_role("link", name="Plots").click()
     tab.page.wait_for_selector(".plot svg")
     shown = check_picture(tab.page, "Fluency against truthfulness")
     assert [text for text in shown if text[0] in "●◆■"], shown
+    page = open_tab(path, "#/compare=org/alpha/1..org/beta/1").page
+    for name in ("Means and A - B", "A against B by question"):
+        assert {"● A org/alpha/1", "◆ B org/beta/1"} <= check_picture(page, name)
     tab.page.get_by_role("link", name="Heat map").click()
     tab.page.wait_for_selector("#heat .heat-cells")
     head, *rows = read_csv(tab.page, "Scores of questions by run")

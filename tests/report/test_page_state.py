@@ -71,14 +71,8 @@ def test_every_state_is_read_back_from_its_address(open_tab, path):
 @pytest.mark.parametrize(
     ("fragment", "unknown"),
     [
-        (
-            "run=nobody&question=Q99&sample=1e9&tab=x",
-            ["tab “x”", "run “nobody”", "question “Q99”", "answer with the number “1e9”"],
-        ),
-        *(
-            (f"compare={names}", [f"runs to compare with the names “{names}”"])
-            for names in ("org/a/1..org/a/1", "..", "x")
-        ),
+        ("question=Q99&sample=1e9&tab=x", ["tab “x”", "question “Q99”", "answer with the number “1e9”"]),
+        *((f"compare={it}", [f"runs to compare with the names “{it}”"]) for it in ("org/a/1..org/a/1", "..", "x")),
         ("run=<img src=x onerror=alert(1)>", ["run “<img src=x onerror=alert(1)>”"]),
         *((fragment, []) for fragment in ("run=", "plots", "__proto__=1&constructor=2", "x" * 10_000)),
     ],
@@ -124,13 +118,22 @@ def test_the_theme_is_in_the_address_and_each_step_of_the_dialog_can_be_undone(o
 
 
 def test_six_runs_are_compared_and_an_unknown_answer_is_named_in_the_dialog(open_tab, made_page):
-    path = made_page([f"org/{name}/1" for name in "abcdef"])
-    compared = "..".join(f"org/{name}/1" for name in "cadfbe")
+    names = {name: f"an-organisation/a-model-of-many-letters-{name}" for name in "abcdef"}
+    path = made_page([*names.values()])
+    compared = "..".join(names[name] for name in "cadfbe")
     tab = open_tab(path, f"#compare={compared}", viewport={"width": 390, "height": 844})
     assert tab.page.locator(".compared li").count() == 6
     tab.page.get_by_text("Figures", exact=True).click()
     lines = tab.page.get_by_role("region", name="Figures of the runs").locator("tbody tr")
     assert lines.first.inner_text().split("\t")[:4] == ["Score · B", "0.8800", "0.9000", "-0.0200"]
     assert tab.page.evaluate("dialog.scrollWidth") == 390
-    page = open_tab(path, "#run=org/a/1&question=Q01&sample=77").page
+    marks = tab.page.locator(".thirds .chart").first.locator("g").first.locator("svg svg path")
+    assert len(set(marks.evaluate_all("(marks) => marks.map((mark) => mark.getAttribute('d'))"))) == 6
+    titles = tab.page.locator("#details .plot .title")
+    tab.page.locator("#details .plot").scroll_into_view_if_needed()
+    titles.last.wait_for()
+    assert [text[-8:] for text in titles.all_text_contents()] == ["etters-c", "etters-a"]
+    ends = "(it) => [it, it.closest('.plot')].map((part) => part.getBoundingClientRect().right)"
+    assert titles.first.evaluate(ends) == sorted(titles.first.evaluate(ends))  # nothing is cut off
+    page = open_tab(path, f"#run={names['a']}&question=Q01&sample=77").page
     page.locator("#details .unknown", has_text="This page has no answer with the number “77”.").wait_for()

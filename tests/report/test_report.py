@@ -19,15 +19,7 @@ from pfgen_fast import Suite
 from pfgen_fast.base.errors import PfgenError, TrialsError
 from pfgen_fast.base.mean_interval import mean_interval
 from pfgen_fast.report import ReportRun, pages, trying, write_report
-from pfgen_fast.report.overview import (
-    RUN_WORDS,
-    headline,
-    lines,
-    missed_keywords,
-    overview_of,
-    sweep_of,
-    swept_values,
-)
+from pfgen_fast.report.overview import RUN_WORDS, headline, lines, missed_keywords, overview_of, sweep_of, swept_values
 from pfgen_fast.report.safe_runs import by_score, check_run
 from pfgen_fast.runs.checkpoint_steps import step_of
 from pfgen_fast.runs.run_result import parse_result

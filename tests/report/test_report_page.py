@@ -196,18 +196,15 @@ def test_keys_step_through_the_runs_that_are_shown(open_tab, path):
     tab = open_tab(path, "#search=org&sort=-rank&run=org/beta/1&question=Q02")
     page = tab.page
     page.wait_for_selector("#details-body .of-questions")
-
-    def opened():
-        return page.evaluate("overview.runs[state.run].name")
-
+    opened = "overview.runs[state.run].name"
     tab.press("j")
-    assert opened() == "org/alpha/2"
+    assert page.evaluate(opened) == "org/alpha/2"
     assert "question=Q02" in tab.fragment
     tab.press("k", "k")
-    assert opened() == "org/beta/1"  # the first of those that are shown
+    assert page.evaluate(opened) == "org/beta/1"  # the first of those that are shown
     assert page.locator("#previous").is_disabled()
     page.locator("#next").click()
-    assert opened() == "org/alpha/2"
+    assert page.evaluate(opened) == "org/alpha/2"
     tab.press("Escape")
     page.wait_for_selector("#details", state="hidden")
     assert tab.fragment == "search=org&sort=-rank"
@@ -247,18 +244,14 @@ def test_the_link_is_copied_and_two_ticked_runs_are_compared(open_tab, path):
 
 def test_the_keyboard_moves_from_point_to_point_and_opens_their_runs(open_tab, path):
     tab = open_tab(path)
-    plot = drawn(tab.page)
-
-    def label():
-        return tab.page.evaluate("document.activeElement.ariaLabel")
-
+    plot, label = drawn(tab.page), "document.activeElement.ariaLabel"
     plot.locator("a").focus()
-    assert label().startswith(HOSTILE[:20])  # the leftmost
-    assert tab.page.locator("#tip").inner_text().split("\n") == label().split(", ")
+    assert tab.page.evaluate(label).startswith(HOSTILE[:20])  # the leftmost
+    assert tab.page.locator("#tip").inner_text().split("\n") == tab.page.evaluate(label).split(", ")
     tab.press("ArrowLeft", "ArrowRight", "ArrowRight")  # the edge holds
-    assert label() == "other/gamma/1, Fluency 0.4000, Truthfulness 0.6325"
+    assert tab.page.evaluate(label) == "other/gamma/1, Fluency 0.4000, Truthfulness 0.6325"
     tab.press("End")
-    assert label().startswith("system/ground-truth")
+    assert tab.page.evaluate(label).startswith("system/ground-truth")
     assert plot.locator("a").count() == 1
     box = plot.locator("a").bounding_box()
     rightmost = max(point.bounding_box()["x"] for point in plot.locator("g path").all())
@@ -401,19 +394,14 @@ def test_the_leaderboard_is_printed_whole_and_an_open_run_once_with_its_tints(op
     assert page.locator(".answer").first.evaluate(style) == ["exact", "none"]
 
 
-TABS = {
-    "questions": "#questions-table tbody",
-    "heat-map": "#heat .heat-cells",
-    "plots": ".plot svg",
-    "answers&answers=answer": "#found li",
-}
-
-
 @pytest.mark.parametrize(
     ("fragment", "ready", "height"),
     [
         ("", "#runs", 900),
-        *((f"#tab={name}", ready, 3000) for name, ready in TABS.items()),
+        ("#tab=questions", "#questions-table tbody", 3000),
+        ("#tab=heat-map", "#heat .heat-cells", 3000),
+        ("#tab=plots", ".plot svg", 3000),
+        ("#tab=answers&answers=answer", "#found li", 3000),
         ("#search=nowhere", "#vain", 900),
         ("#run=org/alpha/1&question=Q02&cause=wording", "#details-body .answer", 900),
         ("#question=Q02", "#details-body .answer", 900),

@@ -32,9 +32,7 @@ def page_folder(tmp_path_factory, mini):
     answers = [{**answer, "answer": "" if number % 2 else answer["answer"]} for number, answer in enumerate(answers)]
     bad.write_text("".join(json.dumps(answer) + "\n" for answer in answers), encoding="utf-8")
     few = runs / f"org/model-{N_RUNS - 1}/abc/trials.jsonl"
-    few.write_text(
-        "".join(few.read_text(encoding="utf-8").splitlines(keepends=True)[: 2 * len(mini)]), encoding="utf-8"
-    )
+    few.write_text("".join(few.read_text("utf-8").splitlines(keepends=True)[: 2 * len(mini)]), "utf-8")
     for command in (["score", runs, "-s", "mini"], ["report", runs, "-s", "mini", "-o", folder / "report"]):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("sys.argv", ["pfgen-fast", *map(str, command), "--quiet"])

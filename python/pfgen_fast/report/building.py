@@ -81,9 +81,8 @@ def _described(branch: Branch, scorer: Scorer) -> dict[str, Any]:
         "set": branch.set_name,
         "question": in_one_line(branch.asked.question, 200),
         "stages": [_stage(branch, name, record, scorer) for name, record in records(branch)],
-        **{name: chosen[name] for name in ("error", "initial_error", "proposals", "accepted")},
+        **{name: chosen[name] for name in ("error", "initial_error", "proposals", "accepted", "coverage")},
         "curve": curve,
-        "coverage": chosen["coverage"],
     }
 
 

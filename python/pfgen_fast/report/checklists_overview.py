@@ -92,7 +92,8 @@ def overview_of(scores: ChecklistScores, models: Sequence[ModelEvidence]) -> dic
                 run[f"enough {place}"] = 100 * float(part.length.share_long_enough)
         runs.append(run)
     columns = [Column(f"area {place}", _words(area), 2) for place, area in enumerate(suite.areas)]
-    notes = (*scores.notes, *scale_sentences(scores)[1:], *missing_sentences(scores))
+    of_suite = [note[:1].upper() + note[1:] for note in scores.notes]
+    notes = (*of_suite, *scale_sentences(scores)[1:], *missing_sentences(scores))
     return {
         "questions": [
             {
@@ -316,9 +317,13 @@ def plots_of(scores: ChecklistScores) -> list[dict[str, Any]]:
     number of its model, and points of x and y.
     """
     models, words, plots = scores.models, "characters" if scores.suite.words == "characters" else "words", []
-    sizes = [_series(number, own) for number, own in enumerate(map(_by_size, models)) if own]
+    sizes = []
+    for number, model in enumerate(models):
+        match = _SIZE.search(model.name) or _SIZE.search(model.model)
+        if size := int(match[1] or 1) * float(match[2]) if match else 0:
+            sizes.append(_series(number, [(size, model.average.rescaled)]))
     if len(sizes) > 1:
-        plots.append(_plot("Score against model size", "billions of parameters (log)", "average", sizes, isLog=True))
+        plots.append(_plot("Score against model size", "billions of parameters (log)", "score", sizes, isLog=True))
     by_length = [(number, own) for number, model in enumerate(models) if (own := _by_length(model, scores))]
     if by_length:
         x, longest = f"wanted {words} (0: no wanted length)", max(row[0] for _, own in by_length for row in own)
@@ -341,24 +346,18 @@ def plots_of(scores: ChecklistScores) -> list[dict[str, Any]]:
             points = [(x, part.rescaled) for x, part in enumerate(parts) if part]
             lines.append(_series(number, points, dash="dash" if place else "solid", look=look))
     if lines:
-        names = [*map(_words, scores.suite.areas), "average"]
+        names = [*map(_words, scores.suite.areas), "all areas"]
         plots.append(_plot("Longer contexts beside the base", "", "score", lines, names=names))
     return plots
 
 
 def _plot(title: str, x: str, y: str, series: Sequence[Mapping[str, Any]], **of_x: Any) -> dict[str, Any]:
-    of_y = {"title": y, "digits": _DIGITS if y in ("score", "average") else 0}
+    of_y = {"title": y, "digits": _DIGITS if y == "score" else 0}
     return {"title": title, "x": {"title": x, **of_x}, "y": of_y, "series": series}
 
 
 def _series(number: int, points: Sequence[tuple[float, float | None]], **look: Any) -> dict[str, Any]:
     return {"run": number, "points": [point for point in points if point[1] is not None], **look}
-
-
-def _by_size(model: ModelScores) -> list[tuple[float, float | None]]:
-    match = _SIZE.search(model.name) or _SIZE.search(model.model)
-    size = int(match[1] or 1) * float(match[2]) if match else 0.0
-    return [(size, model.average.rescaled)] if size else []
 
 
 def _by_length(model: ModelScores, scores: ChecklistScores) -> list[tuple[int, float | None, float | None]]:

@@ -62,7 +62,7 @@ def finding_page(finding: Finding) -> Iterator[str]:
 
 
 def _figure_rows(finding: Finding) -> list[tuple[Any, ...]]:
-    """The bars of a finding's card: name, text, low, value, high, and the end of the axis if it is not the highest."""
+    """The bars of a finding's card: name, text, low, value or None, high, and the axis's end if not the highest."""
     for chart in (picture.chart for picture in finding.pictures if picture.name == "averages"):
         if isinstance(chart, Ranges) and chart.low is not None and chart.high is not None:
             rows = zip(chart.names, chart.values.tolist(), chart.low.tolist(), chart.high.tolist(), strict=True)
@@ -75,7 +75,7 @@ def _figure_rows(finding: Finding) -> list[tuple[Any, ...]]:
             damage = [cell for cell in cells if cell not in (None, "ignored", "penalised")]
             n_missed = sum(cell in ("never", "rewarded", "some", "unclear") for cell in damage)
             counts.append((name, len(damage) - n_missed, len(damage)))
-    return [(name, f"{n:,} of {of:,}", 0, *[n / (of or 1)] * 2, 1) for name, n, of in counts]
+    return [(name, f"{n:,} of {of:,}", 0, None, n / (of or 1), 1) for name, n, of in counts]
 
 
 def _color_of(cell: HeatCell, chart: HeatMap) -> str:

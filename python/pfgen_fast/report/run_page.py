@@ -28,7 +28,7 @@ from . import pages
 from .answers import packed, packed_answers, packed_trial_answers
 from .overview import FLUENT, UNHELPFUL, headline, missed_keywords, overview_of, sweep_of
 from .pages import markup, page_json, page_text, write_bounded_page, write_page_folder
-from .safe_runs import N_SHOWN, CheckedQuestion, CheckedRun, ReportRun, by_score, check_run
+from .safe_runs import N_SHOWN, CheckedQuestion, ReportRun, by_score, check_run
 from .trying import FIELD, packed_core
 
 _OVERVIEW = (
@@ -130,10 +130,10 @@ class _Page:
         figures["samples"] = [[len(part.samples) if part else 0 for part in by_run] for by_run in self._by_question]
         figures["missed"] = list(map(missed_keywords, self._by_question))
         figures |= _loss_columns(self._by_question)
-        figures["published"] = _published_rows(self.runs[0], suite)
-        ranked = [
-            run for run, shown in zip(self.runs, self._overview["runs"], strict=True) if shown["rank"] is not None
-        ]
+        published = published_reference(self.runs[0].source.result)
+        rows = published and _reference_rows(published.figures, suite)
+        figures["published"] = published and {"about": published.about, "rows": rows}
+        ranked = [run for run, shown in zip(self.runs, self._overview["runs"], strict=True) if shown["rank"]]
         median = median_figures(
             [{key: part.losses for key, part in run.questions.items() if _loss_row(part.losses)} for run in ranked]
         )
@@ -195,14 +195,6 @@ def _loss_row(losses: QuestionFigures) -> tuple[Any, ...] | None:
     n_costly = sum(keywords > 0 for _, keywords, _ in answers), sum(length > 0 for _, _, length in answers)
     late, short, *means = (round(value, 5) for value in (losses.late, losses.short, *(clean or ())))
     return late, short, means or None, faults, n_costly
-
-
-def _published_rows(run: CheckedRun, suite: Suite) -> dict[str, Any] | None:
-    """The median of the published runs by question, and what it is; None if the suite is not the published one."""
-    reference = published_reference(run.source.result)
-    if reference is None:
-        return None
-    return {"about": reference.about, "rows": _reference_rows(reference.figures, suite)}
 
 
 def _reference_rows(figures: Figures, suite: Suite) -> list[Sequence[float] | None]:

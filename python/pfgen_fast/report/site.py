@@ -105,8 +105,9 @@ class Site:
             for write in (self._runs, self._scores, self._checklists, self._progress, self._finished):
                 with self._leaving_out():
                     sources_of.update(write(sources, work, track))
-            shown = self._shown_paths(sources, {file for files in sources_of.values() for file in files})
-            self._finish(work, sources_of, few_names([Path(path).resolve().name for path in shown]))
+            shown = {file for files in sources_of.values() for file in files}
+            about = few_names([Path(path).resolve().name for path in self._shown_paths(sources, shown)])
+            self._finish(work, sources_of, about, len(sources["result"].keys() - shown))
         return len(sources_of)
 
     def _shown_paths(self, sources: _Sources, shown: set[Path]) -> list[str]:
@@ -262,7 +263,7 @@ class Site:
             again = f"; 'pfgen-fast {_COMMANDS[section]}' writes it again" if section in _COMMANDS else ""
             self._on_fault(f"{few_names(names)}: expected a page in one file by this build{again}", PfgenError)
 
-    def _finish(self, work: Path, sources_of: dict[Path, Sequence[Path]], about: str) -> None:
+    def _finish(self, work: Path, sources_of: dict[Path, Sequence[Path]], about: str, n_left_out: int) -> None:
         """Fills the navigation of all pages and writes the start page; a page alone becomes the start page."""
         pages = sorted(sources_of, key=lambda page: (SECTIONS.index(page.parent.name.capitalize()), page.name != PAGE))
         if not pages:
@@ -284,7 +285,7 @@ class Site:
             time = datetime.fromtimestamp(max(self._seen[file][0] for file in files) / 1e9, tz=timezone.utc)
             place = "/".join(files[0].absolute().parent.parts[-2:]) if n_alike[own[page], head[2]] > 1 else ""
             cards.append((own[page], page.relative_to(work).as_posix(), place, head, _best(head), time))
-        contents = _contents([(own[page], *head[1:3]) for page, head in heads.items()])
+        contents = _contents([(own[page], *head[1:3]) for page, head in heads.items()], n_left_out)
         text = page_text(
             "site.html.jinja",
             section="",
@@ -302,8 +303,8 @@ class Site:
             page.write_bytes(page.read_bytes().replace(EMPTY_NAVIGATION, filled, 1))
 
 
-def _contents(pages: Sequence[tuple[str, str, str]]) -> str:
-    """What a site has, and what waits for annotators, by the sections, headlines and titles of its pages."""
+def _contents(pages: Sequence[tuple[str, str, str]], n_left_out: int) -> str:
+    """What a site has, lacks and asks of annotators, by the sections, headlines and titles of its pages."""
     counts, waiting = Counter[str](), 0
     for section, headline, title in pages:
         n_runs = re.match(r"\d+(?= run| model)", title) if section in ("Runs", "Checklists") else None
@@ -313,15 +314,19 @@ def _contents(pages: Sequence[tuple[str, str, str]]) -> str:
     n_suites = len({title.partition(", ")[2] for section, _, title in pages if section == "Runs"})
     of_suites = f" of {n_suites} suites" if n_suites > 1 else ""
     names = ", ".join(counted(n, noun) + of_suites * (noun == "run") for noun, n in counts.items())
-    return f"{names}; {counted(waiting, 'item')} wait{'s' * (waiting == 1)} for annotators" if waiting else names
+    waits = f"; {counted(waiting, 'item')} wait{'s' * (waiting == 1)} for annotators" if waiting else ""
+    lost = f"; {counted(n_left_out, 'run')} {'is' if n_left_out == 1 else 'are'} left out" if n_left_out else ""
+    return names + waits + lost
 
 
 def _best(head: Any) -> list[tuple[Any, ...]]:
     """The best runs of a page: name, score as text, and the score between the ends of its interval, in % of an axis."""
     with contextlib.suppress(TypeError, LookupError, ValueError, ArithmeticError):  # another kind of page
-        rows: list[Any] = [(str(name), str(score), *map(float, ends)) for name, score, *ends in json.loads(head[3])]
+        rows = json.loads(head[3])
         low, high = min(row[2] for row in rows), max(row[-1] for row in rows)
-        return [(*row[:2], *(round(100 * (end - low) / (high - low or 1), 1) for end in row[2:5])) for row in rows]
+        scale = 100 / (high - low or 1)
+        places = [[end if end is None else round(scale * (end - low), 1) for end in row[2:5]] for row in rows]
+        return [(str(row[0]), str(row[1]), *ends) for row, ends in zip(rows, places, strict=True)]
     return []
 
 

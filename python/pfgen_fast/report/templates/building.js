@@ -66,7 +66,7 @@ function stageDetails(stage, before) {
   const parts = [make("summary", {}, make("b", {}, stage.name), ` removed ${counted(removed)} of ${counted(before.n)}${share}`,
     make("span", { className: "quiet" }, ` · mean length ${figure(stage.mean, 1)} ±${figure(stage.std, 1)}`))];
   if (stage.note) parts.push(make("p", {}, make("bdi", {}, stage.note)));
-  const tables = [section("Scores by this suite", smallTable(["answers", "scored", ...METRICS], [scoresOf("left", stage.scores), scoresOf("removed", stage.removed_scores)]))];
+  const tables = [section("Scores by this suite", smallTable(["answers", "scored", "score", ...METRICS.slice(1)], [scoresOf("left", stage.scores), scoresOf("removed", stage.removed_scores)]))];
   if (stage.reasons.length) {
     tables.push(section(stage.name === "frequency" ? "Rare n-grams that removed an answer" : "Most frequent reasons",
       smallTable(["reason", "answers"], stage.reasons.map(([reason, count]) => [reason, counted(count)]))));

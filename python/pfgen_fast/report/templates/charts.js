@@ -27,6 +27,11 @@ function logTicks(low, high) {
   return inside.length > 9 ? inside.filter((tick) => /^[0.]*1[0.]*(e-\d+)?$/.test(String(tick))) : inside;
 }
 
+/** A number beside an axis or in a list; those from 1,000 have separators. */
+function valueText(value) {
+  return Math.abs(value) >= 1000 ? counted(value) : String(value);
+}
+
 /** From values to places between two ends and back, and the ticks between them. */
 function axisOf({ isLog, names, title }, values, begin, end) {
   const scaled = isLog ? Math.log10 : (value) => value;
@@ -36,7 +41,7 @@ function axisOf({ isLog, names, title }, values, begin, end) {
   [low, high] = [low - margin, high + margin];
   const [from, to] = isLog ? [10 ** low, 10 ** high] : [low, high];
   const ticks = names ? names.map((name, value) => ({ value, name: shortened(name, 14) }))
-    : (isLog ? logTicks : roundTicks)(from, to).map((value) => ({ value, name: !isLog ? String(value) : value < 0.001 ? value.toExponential() : counted(value) }));
+    : (isLog ? logTicks : roundTicks)(from, to).map((value) => ({ value, name: isLog && value < 0.001 ? value.toExponential() : valueText(value) }));
   return {
     title, ticks,
     at: (value) => value === null || (isLog && value <= 0) ? null : begin + (scaled(value) - low) / (high - low) * (end - begin),
@@ -132,6 +137,13 @@ function nameParts(points, { left, right, top, bottom }, isOfAll) {
       return svg("text", { class: "value name", x: x + shift, y: y + 4, "text-anchor": anchor }, point.name);
     });
   });
+}
+
+/** The end of a text that is too wide for `n` letters of Latin script. */
+function endOf(text, n) {
+  const letters = [...text];
+  while (lettersOf(letters) > n) letters.splice(0, letters[0] === "…" ? 2 : 1, "…");
+  return letters.join("");
 }
 
 /** The width of a text in letters of Latin script. */

@@ -1,7 +1,7 @@
 // The page of an experiment: draws its charts, and marks a run wherever it is shown.
 
 const SMALL = 4;  // panels; more of them are small
-const shortText = (value) => value === null ? "–" : String(Number(Math.abs(value) < 100 ? value.toPrecision(3) : value.toFixed(0)));
+const shortText = (value) => value === null ? "–" : valueText(Number(Math.abs(value) < 100 ? value.toPrecision(3) : value.toFixed(0)));
 
 /** A figure with the plot of a panel. */
 function plotOf(title, draw) {

@@ -27,7 +27,7 @@ function rowChart(rows, { label, axes, marks, room = 24, isStacked = narrow.matc
   const field = (y, ...parts) => svg("svg", { x, width, y, height: height - top, overflow: "visible" }, ...parts);
   const line = (name, x) => svg("line", { class: name, x1: x, x2: x, y1: 0, y2: end });
   const words = (text, x, y) => svg("text", { class: "value", x, y, "text-anchor": "middle" }, text);
-  const grid = axes.flatMap(({ at, ticks = [], zero, title, middle }) => [...ticks.flatMap((tick) => [line("grid", at(tick)), words(String(Number(tick.toPrecision(6))), at(tick), end + 16)]),
+  const grid = axes.flatMap(({ at, ticks = [], zero, title, middle }) => [...ticks.flatMap((tick) => [line("grid", at(tick)), words(valueText(Number(tick.toPrecision(6))), at(tick), end + 16)]),
     ...(zero === undefined ? [] : [line("zero", at(zero))]), ...(title ? [words(title, middle, end + 33)] : [])]);
   const drawn = rows.map((row, number) => {
     const [y, about] = [height * number, `${row.name}: ${row.text}`];
@@ -44,7 +44,7 @@ function rowChart(rows, { label, axes, marks, room = 24, isStacked = narrow.matc
 
 /**
  * Intervals with a dot at the mean, a row for each, on one axis. A row has `name`, `value`, `low` and `high` (perhaps
- * null) and `text`, its figures in words; perhaps also `color` and `href`. A row with `marks` has several dots. With
+ * null) and `text`, its figures in words; perhaps also `color`, `symbol` and `href`. A row with `marks` has several dots. With
  * `isStacked`, names are above their dots. With the `titles` of two axes, the `difference` of each row is a dot on the
  * second axis, which has 0; the dot is filled if `differs`.
  */
@@ -55,10 +55,11 @@ function dots(rows, { label, isStacked, titles }) {
     const ticks = Math.max(...values) - Math.min(...values) > 1e-9 ? roundTicks(Math.min(...values), Math.max(...values), titles ? 3 : 4) : values.slice(0, 1);
     return { ticks, zero: origin, title: titles?.[number], middle: `${(from + to) / 2}%`, at: percentOf([...values, ...ticks], from, to) };
   });
-  const marks = (row, _, middle) => groupsOf(row).flatMap((group, axis) => group.flatMap(({ value, low, high, color = "var(--accent)", differs = true }, number) => {
+  const marks = (row, _, middle) => groupsOf(row).flatMap((group, axis) => group.flatMap(({ value, low, high, color = "var(--accent)", symbol, differs = true }, number) => {
     const [y, { at }] = [middle + 11 * (number - (group.length - 1) / 2), axes[axis]];
     return [...(Number.isFinite(low) && Number.isFinite(high) ? [svg("line", { class: "interval", stroke: color, x1: at(low), x2: at(high), y1: y, y2: y })] : []),
-      ...(Number.isFinite(value) ? [svg("circle", { cx: at(value), cy: y, r: differs ? 5 : 4, fill: differs ? color : "var(--ground)", stroke: color, "stroke-width": differs ? 0 : 2 })] : [])];
+      ...(!Number.isFinite(value) ? [] : symbol ? [svg("svg", { x: at(value), y, overflow: "visible" }, svg("path", { d: SYMBOLS[symbol], fill: color, transform: "scale(4.5)" }))]
+        : [svg("circle", { cx: at(value), cy: y, r: differs ? 5 : 4, fill: differs ? color : "var(--ground)", stroke: color, "stroke-width": differs ? 0 : 2 })])];
   }));
   return rowChart(rows, { label, axes, marks, room: Math.max(24, ...rows.map((row) => 11 * groupsOf(row)[0].length + 4)), isStacked });
 }

@@ -4,7 +4,7 @@ function drawPlot(element, shown) {
   const { title, x, y, series } = overview.plots[element.dataset.x];
   const nameOf = ({ run, dash }) => run === null ? "shorter than wanted" : `${overview.runs[run].name}${dash === "dash" ? " (dashed)" : ""}`;
   const lines = series.filter(({ run }) => run === null || shown.includes(run)).map(({ points, look = 0, ...line }) => ({
-    ...(line.hasBand ? { color: "var(--quiet)", character: "■" } : { character: LOOKS[look % LOOKS.length].character, ...lineLook(look), hasNames: !line.dash }), ...line, dash: line.dash,
+    ...(line.hasBand ? { color: "var(--quiet)", character: "■" } : { character: LOOKS[look % LOOKS.length].character, ...lineLook(look), hasNames: line.dash ? false : "all" }), ...line, dash: line.dash,
     points: points.map(([across, up, low, high]) => ({
       x: across, y: up, low, high, name: nameOf(line), opens: line.hasBand ? undefined : { run: line.run, question: null, sample: null },
       text: [nameOf(line), ...(line.hasBand ? [] : [`${y.title} ${figure(up, y.digits)}`, x.names?.[across] ?? `${x.title}: ${counted(across)}`])],

@@ -28,7 +28,7 @@ function ownLosses(number) {
     const filter = cause === "missing" ? ["state", cause] : ERRORS[cause] ? ["mark", cause] : ["area", overview.columns[cause][1]];
     return { name: ERRORS[cause]?.[0] ?? filter[1], value: -loss, text: signed(-loss, 1), isFault: loss > 0 && Boolean(ERRORS[cause]), href: addressOf({ question: null, filters: new Map([...state.filters, filter]) }) };
   });
-  const chart = make("div", {}, ...bars.length ? [waterfall([total("Median verdicts", score + losses.total), ...bars, total(model, score)], { label: "From the median verdicts of the models to this model, in points of the average" }), waterfallLegend(bars, "lost by an error of answers")] : []);
+  const chart = make("div", {}, ...bars.length ? [waterfall([total("Median verdicts", score + losses.total), ...bars, total(model, score)], { label: "From the median verdicts of the models to this model, in points of the score" }), waterfallLegend(bars, "lost by an error of answers")] : []);
   chart.addEventListener("click", ({ target }) => {
     if (target.closest("a")) setTimeout(() => dialogBody.querySelector(".of-questions")?.scrollIntoView({ block: "center" }));
   });

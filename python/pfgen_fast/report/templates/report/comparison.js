@@ -59,25 +59,34 @@ function meansOf(compared, more) {
   const direction = areRising(compared) ? -1 : 1;
   const rows = ["average", ...Object.keys(METRICS)].map((metric) => {
     const shared = ALL_QUESTIONS.filter((question) => compared.every((run) => isNumber(more[metric][question][run])));
+    const ofMetric = decisions(compared, metric, more[metric]);
+    const hasVerdict = ofMetric.some(({ differs }) => differs !== null);  // an interval over a few questions would seem to be one
     const marks = compared.map((run, index) => {
       const { mean: value, ends } = ownInterval(run, metric, more[metric], shared);
-      return { value, ...(isPair ? {} : { low: ends?.[0], high: ends?.[1] }), color: LOOKS[index].color };
+      return { value, ...(isPair || !hasVerdict ? {} : { low: ends?.[0], high: ends?.[1] }), ...LOOKS[index] };
     });
-    const ofMetric = decisions(compared, metric, more[metric]);
     const [{ mean: value, ends, differs }] = ofMetric;
-    const difference = { value, low: ends?.[0], high: ends?.[1], differs: Boolean(differs), color: differs ? LOOKS[direction * value > 0 ? 0 : 1].color : "var(--quiet)" };
+    const difference = { value, low: hasVerdict ? ends?.[0] : null, high: hasVerdict ? ends?.[1] : null, differs: Boolean(differs), color: differs ? LOOKS[direction * value > 0 ? 0 : 1].color : "var(--quiet)" };
     return { marks, difference, name: METRICS[metric] ?? WORDS.score, text: shortVerdict(ofMetric, metric, direction), isLike: marks.every(({ value }) => value === null || Math.abs(value) <= 2 * BEST) };
   });
   const [score, ...others] = rows;
   const charts = [[score, ...others.filter(({ isLike }) => isLike)], ...others.filter(({ isLike }) => !isLike).map((row) => [row])];
   const minus = direction < 0 ? "B - A" : "A - B";
   return charts.map((ofChart, number) => make("figure", {}, make("figcaption", {}, number ? `${isPair ? "In" : "Means in"} another unit` : isPair ? `Means and ${minus}` : "Means with 95 % intervals"),
-    dots(ofChart, { label: `Means of the ${WORDS.runs}${isPair ? ` and ${minus}` : ""} with 95 % intervals over ${WORDS.questions}; the table has the same figures`, isStacked: true, titles: isPair ? ["means", `${minus}, 95 % interval`] : undefined })));
+    dots(ofChart, { label: `Means of the ${WORDS.runs}${isPair ? ` and ${minus}` : ""} with 95 % intervals over ${WORDS.questions}; the table has the same figures`, isStacked: true, titles: isPair ? ["means", `${minus}, 95 % interval`] : undefined }),
+    savedLegend(compared, isPair && ofChart.some(({ difference }) => isNumber(difference.value) && !difference.differs) ? [`○ ${minus} not distinguished from 0`] : [])));
 }
 
-/** The difference of a pair with its interval, or the runs that differ from A, by their letters; the decisions are about the mean of A less theirs, times `direction`. */
+/** The legend of a figure: the names of runs by their symbols only where it is saved, because the list of runs is above it, and some lines. */
+function savedLegend(compared, lines = [], shown = compared) {
+  const items = shown.map((run) => Object.assign(symbolItem(LOOKS[compared.indexOf(run)], `${LETTERS[compared.indexOf(run)]} ${overview.runs[run].name}`), { hidden: true }));
+  return make("ul", { className: "groups quiet", hidden: !lines.length }, ...items, ...lines.map((line) => make("li", {}, line)));
+}
+
+/** The difference of a pair with its interval or why it has none, or the runs that differ from A, by their letters; the decisions are about the mean of A less theirs, times `direction`. */
 function shortVerdict(found, metric, direction) {
   const [pair, ...others] = found;
+  if (pair.differs === null && pair.n && !others.length) return `${signed(pair.mean, digitsOf(metric))} (${overText(pair)}: no verdict)`;
   if (pair.ends && !others.length) return `${signed(pair.mean, digitsOf(metric))} (${rangeText(pair.ends, digitsOf(metric), signed)})`;
   const [better, worse] = metric === "average" ? ["better", "worse"] : ["higher", "lower"];
   const sides = [[better, -1], [worse, 1]].map(([word, sign]) => {
@@ -193,7 +202,7 @@ function brushParts(compared, pair, scores) {
   return {
     nodes: (means) => [
       make("div", { className: "thirds" }, make("div", {}, ...means),
-        make("figure", {}, make("figcaption", {}, binary ? `${WORDS.Questions} by who is right` : `${x} against ${y} by ${WORDS.question}`), plot),
+        make("figure", {}, make("figcaption", {}, binary ? `${WORDS.Questions} by who is right` : `${x} against ${y} by ${WORDS.question}`), savedLegend(compared, [], pair.runs), plot),
         make("div", {}, make("div", { className: "table-head" }, make("b", {}, questions.length > MOST_ROWS ? `The ${counted(MOST_ROWS)} ${WORDS.questions} that differ most` : WORDS.Questions)),
           make("div", { className: "scroller tall", tabIndex: 0, role: "group", ariaLabel: table.caption.textContent }, table))),
       make("div", { className: "tools" }, ...pairChoice(compared), ...buttons.map(([, button]) => button), clear, ...table.tools,
@@ -259,7 +268,8 @@ function drawPair(element, pair, scores, brushed) {
     const own = questions.filter((question) => better(question) === side && chosen.has(question) === isChosen);
     return { symbol: look.symbol, color: isChosen || !chosen.size ? look.color : `${look.color}55`, size: isChosen ? 7 : 5, points: own.map((question) => pair.points.get(question)) };
   }));
-  const axis = (place) => ({ title: `${letters[place]}: ${overview.runs[[a, b][place]].name.replace(/^.+(?=.{39}$)/u, "…")}` });  // names mostly differ at their ends
+  const room = [element.clientWidth - 44, element.clientHeight - 60].map((size) => size / 7.5 - 3);
+  const axis = (place) => ({ title: `${letters[place]}: ${endOf(overview.runs[[a, b][place]].name, room[place])}` });  // names mostly differ at their ends
   drawChart(element, {
     label: `Scatter plot of ${counted(questions.length)} ${WORDS.questions}: ${letters[0]} against ${letters[1]}. The table has the same figures.`,
     x: axis(0), y: axis(1), series, hasDiagonal: true, brush: brushed.area,

@@ -90,7 +90,7 @@ function addColumns(rows) {
 /** The step of a run, and the scores of its series by step. */
 function stepNodes(number) {
   const { step, place, name, scores } = stepOf(number);
-  return [counted(step), " ", sparkline(scores, { digits: overview.digits, label: `Scores of ${name} by step:`, marked: place })];
+  return [sparkline(scores, { digits: overview.digits, label: `Scores of ${name} by step:`, marked: place }), make("span", {}, counted(step))];
 }
 
 function cellOf({ key }, cell) {

@@ -166,12 +166,12 @@ async function reachQuestion() {
   if (state.sample !== null && !answer) showUnknown([["sample", String(state.sample + 1)]]);
 }
 
-/** A difference as a bar to the left or the right of the middle, next to its figure. */
+/** A difference as a bar to the left or the right of the middle, and its figure below the head of the column. */
 function differenceBar(difference, widest) {
   if (!isNumber(difference)) return ["–"];
   const bar = make("span", { className: `bar ${difference < 0 ? "minus" : "plus"}`, ariaHidden: "true" }, make("span", {}));
   bar.firstChild.style.width = `${50 * Math.min(1, Math.abs(difference) / widest)}%`;
-  return [make("span", {}, scoreText(difference, signed)), bar];
+  return [bar, make("span", {}, scoreText(difference, signed))];
 }
 
 function widestOf(differences) {

@@ -42,7 +42,7 @@ function questionColumns(of, runs, more) {
   const hasSubjects = overview.questions.some(({ subject }) => subject);
   return [
     { key: "mean", title: overview.is_share ? "Right" : "Mean score", value: (question) => of[question].mean, isLowestFirst: true,
-      show: (question) => [make("span", {}, overview.is_share ? `${counted(Math.round(of[question].mean * of[question].n))} of ${counted(of[question].n)}` : scoreText(of[question].mean)), levelBar(of[question].mean)] },
+      show: (question) => [levelBar(of[question].mean), make("span", {}, overview.is_share ? `${counted(Math.round(of[question].mean * of[question].n))} of ${counted(of[question].n)}` : scoreText(of[question].mean))] },
     { key: "spread", title: `Spread of the ${WORDS.runs}`, value: (question) => of[question].spread, show: (question) => scoreText(of[question].spread), isExtra: true },
     { key: "discrimination", title: "Discrimination", value: (question) => of[question].discrimination, show: (question) => figure(of[question].discrimination, 2) },
     ...(!overview.has_parts ? [] : [{ key: "missed", title: "Most missed keywords", value: (question) => missed[question][0]?.share ?? null, isWords: true, isExtra: true,

@@ -69,7 +69,7 @@ function compareChanges(from, to, brush = "") {
 /** Two lists of points and the button that compares them. */
 function pointChoice({ name, points, lines }) {
   const lists = [2, 1].map((back) => {
-    const list = make("select", {}, ...lines.flatMap((line) => line.runs.map((run) => make("option", { value: run }, [line.name, name, String(points[run])].filter(Boolean).join(" ")))));
+    const list = make("select", {}, ...lines.flatMap((line) => line.runs.map((run) => make("option", { value: run }, [line.name, name, valueText(points[run])].filter(Boolean).join(" ")))));
     list.value = lines[0].runs.at(-back) ?? lines[0].runs[0];
     return list;
   });
@@ -96,8 +96,7 @@ function drawMultiples(element, shown, more) {
   const lines = (question) => drawn.map(({ number, runs }) => ({ color: lineLook(number).color, points: runs.map((run) => [at(run), more.average[question][run]]) }));
   const show = (begin, end) => element.append(...changed.slice(begin, end).map(({ question, from, to, change }) => {
     const { id, text } = overview.questions[question];
-    const value = parameter.points[to];
-    const said = `${scoreText(change, signed)} at ${isNumber(value) ? counted(value) : value}`;
+    const said = `${scoreText(change, signed)} at ${valueText(parameter.points[to])}`;
     return make("li", {}, make("a", { href: addressOf(compareChanges(from, to, encodedKey(id))), title: text },
       make("span", {}, make("b", {}, id), " ", make("bdi", {}, text)), smallLines(lines(question), !names), make("span", { className: "quiet" }, said)));
   }));
