@@ -68,6 +68,8 @@ def test_a_terminal_cuts_several_columns_of_texts_the_longest_first(width):
 def test_a_terminal_cuts_no_interval_beside_a_name():
     table = Table([Column("interval"), Column("model")], [("-0.7175 to +0.1733", "m" * 30)])
     assert table.lines(20)[1] == f"-0.7175 to +0.1733  {'m' * 6}…{'m' * 5}"
+    table = Table([Column("run")], [(f"{'m' * 90}/a",), (f"{'m' * 90}/b",)])  # the ends that differ are not cut
+    assert (len({*table.lines()}), len({*table.lines(40)})) == (3, 3)
 
 
 def test_a_notebook_shows_the_first_rows_and_no_markup_of_texts():

@@ -42,8 +42,8 @@ def test_score_writes_results_and_skips_what_is_current(call, printed, runs):
     assert len(before) == 2
     interval = mean_interval(rank(find_results([runs / "good"]))[0].question_scores)
     assert f" ±{interval.half_width:.4f} " in out
-    out = printed("score", "--suite", "mini", runs)
-    assert "2 runs: up to date\n" in out
+    out = printed("score", "--suite", "mini", runs, "-v")
+    assert "2 runs: up to date (result.json has no signature; --force computes it)\n" in out
     assert f" ±{interval.half_width:.4f} " in out
     assert {path: path.stat().st_mtime_ns for path in runs.rglob("result.json")} == before
     (runs / "good/config.json").write_text('{"model": "me/better"}')

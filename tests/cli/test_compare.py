@@ -129,6 +129,7 @@ def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
     assert runs_of(paths[2], varied) == runs_of(paths[2], *(path for path in paths if path != paths[2]))
     spelt_otherwise = [paths[0].parent / "." / ".." / paths[0].parent.name / paths[0].name for _ in range(2)]
     assert runs_of(paths[2], paths[0], *spelt_otherwise) == runs_of(paths[2], paths[0])
+    assert runs_of(varied, "--all-pairs") == runs_of(*paths, "--all-pairs")
     assert len(runs_of(paths[2], paths[2])) == 1  # but with itself alone, if that is what is asked for
 
 

@@ -157,6 +157,7 @@ def test_a_flag_and_its_opposite_are_one_option():
         ([], "missing argument FIRST: A file."),
         (["a", "--nmae", "x"], "no such option: --nmae; did you mean '--name'?"),
         (["a", "-x"], "no such option: -x"),
+        (["a", "--bane"], "no such option: --bane"),
         (["a", "--\x1b[31m"], "no such option: --\\u001b[31m"),
         (["a", "--number"], "--number: expected a value, N"),
         (["a", "--name", "--quiet"], "--name: expected a value, NAME, got the option --quiet; --name=--quiet makes it"),

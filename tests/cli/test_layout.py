@@ -200,6 +200,8 @@ def test_a_warning_is_one_line(tmp_path):
 def test_errors_after_the_first_hundred_are_counted(capsys):
     warn(*map(str, range(1200)))
     assert capsys.readouterr().err.splitlines()[-2:] == ["error: 99", "error: and 1,100 more"]
+    warn("a: no suite", "b", *(f"{place}: no suite" for place in "cde"))
+    assert capsys.readouterr().err == "error: a, c, d and 1 more: no suite\nerror: b\n"
 
 
 def test_redirected_output_is_utf8_where_the_system_has_a_code_page(monkeypatch):

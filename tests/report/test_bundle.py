@@ -57,10 +57,8 @@ def bundle(tmp_path_factory, mini):
     with pytest.MonkeyPatch.context() as patch:
         leave_out_drawing(patch)
         write_all(folder, mini)
-    named = []
-    site = Site([str(folder)], folder / "site", named.append, lambda _: mini, read_item_scores)
+    site = Site([str(folder)], folder / "site", print, lambda _: mini, read_item_scores)
     site.write()
-    site.named = list(map(str, named))
     return site
 
 
@@ -106,7 +104,7 @@ def test_the_cards_of_the_start_page_have_the_headlines_of_the_pages(bundle):
 
 
 def test_pages_of_others_are_left_out_by_name_and_links_are_not_followed(bundle):
-    sentences = [sentence for sentence in bundle.named if "by this build" in sentence]
+    sentences = [sentence for sentence in bundle.problems if "by this build" in sentence]
     assert re.fullmatch(r"\S*changed.html: .* by this build; 'pfgen-fast experiment' writes it again", sentences[0])
     assert re.fullmatch(r"\S*foreign.html: .* by this build", sentences[1])
     assert not any("alert(1)" in page for page in pages_of(bundle).values())
@@ -141,11 +139,8 @@ def test_each_suite_has_its_page_of_runs_and_paths_that_show_nothing_are_named(t
     write_whole(tmp_path / "people/plan.json", b'{"annotators": {"ann": {"sheet": "1", "items": [1, 2]}}}')
     write_whole(tmp_path / "other/plan.json", b"{}")
     (tmp_path / "empty").mkdir()
-    named = []
     paths = [str(tmp_path / name) for name in ("result", "own", "people", "other", "empty")]
-    site = Site(
-        paths, tmp_path / "site", named.append, lambda path: half if path.parent.name == "c" else mini, pytest.fail
-    )
+    site = Site(paths, tmp_path / "site", print, lambda path: half if path.parent.name == "c" else mini, pytest.fail)
     site.write()
     pages = pages_of(site)
     assert "0 of 1 annotator finished all items; 0 of 2 items are decided." in pages["annotation/people.html"]
@@ -153,8 +148,8 @@ def test_each_suite_has_its_page_of_runs_and_paths_that_show_nothing_are_named(t
     assert ["report: 2 runs" in pages["runs/index.html"], "report: 1 run" in pages[other]] == [True, True]
     assert "<h1>3 runs of 2 suites, 1 annotation plan; 2 items wait for annotators.</h1>" in pages["index.html"]
     expected = ("a plan that 'pfgen-fast annotate'", "judgements of answers", "files that 'pfgen-fast score' wrote")
-    for fault, text in zip(named, expected, strict=True):
-        assert f"expected {text}" in str(fault)
+    for fault, text in zip(site.problems, expected, strict=True):
+        assert f"expected {text}" in fault
 
 
 @pytest.mark.browser

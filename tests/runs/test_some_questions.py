@@ -182,10 +182,9 @@ def test_scores_of_some_questions_beside_others_are_noted(call, run, tmp_path, m
         call("score", "--suite", "mini", place, "--limit", "3", "-o", "out")
     assert call("leaderboard", "out")[2] == ""
     call("score", "--suite", "mini", "run", "-o", "out")
-    note = (
-        "note: scores of 2 suites, which cannot be compared: metadata hashes "
-        f"{mini.only(limit=3).metadata_hash} (1), {mini.metadata_hash} (1)\n"
-    )
-    assert call("leaderboard", "out")[2] == note
-    assert call("report", "--suite", "mini", "out", "-o", "page.html")[2] == note
+    hashes = f"{mini.only(limit=3).metadata_hash} (1), {mini.metadata_hash} (1)"
+    note = f"note: scores of 2 suites, which cannot be compared: metadata hashes {hashes}"
+    assert call("leaderboard", "out")[2] == f"{note}; only runs of the first one have ranks\n"
+    assert [row["rank"] for row in json.loads(call("leaderboard", "out", "--json")[1])] == [1, None]
+    assert call("report", "--suite", "mini", "out", "-o", "page.html")[2] == f"{note}\n"
     assert call("leaderboard", "out", "--quiet")[2] == ""

@@ -19,6 +19,8 @@ from .table import figure
 CONFIDENCE = 0.95
 ROUNDING = 1e-9  # relative tolerance below which a difference counts as zero
 
+INTERVAL_HEADS = "±95 %", "95 % interval"  # of scores, and of scores of 0 and 1, whose mean is not in the middle
+
 _N_STEPS = 4096
 _Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 
@@ -46,11 +48,6 @@ class MeanInterval:
         if abs(self.high - half - self.mean) <= ROUNDING * max(half, abs(self.mean)):
             return f"±{half:.{n_digits}f}"
         return f"{figure(self.low, n_digits)} to {figure(self.high, n_digits)}"
-
-
-def interval_head(*, is_share: bool) -> str:
-    """The head of a column of intervals: those of scores of 0 and 1 do not have the mean in their middle."""
-    return "95 % interval" if is_share else "±95 %"
 
 
 def mean_interval(

@@ -25,7 +25,7 @@ READABLE = 30
 NOTHING = "–"
 """What readers see in place of a value that does not exist."""
 
-_MOST_CHARACTERS = 80
+_MOST_CHARACTERS, _MOST_IN_HEADS = 1000, 80  # a terminal shortens texts to its width, so that they still differ
 _MOST_ROWS_IN_NOTEBOOKS = 20
 _PICTURE_WIDTH = 140
 _BLUE, _ORANGE, _RED, _GREY = "#4a8fdd", "#d97a1e", "#d9534f", "#8c8c8c"  # on white and on black pages
@@ -68,7 +68,7 @@ class Column:
     @property
     def head(self) -> str:
         """The title for readers, bounded in length and safe to print."""
-        return in_one_line(self.title or self.name, _MOST_CHARACTERS)
+        return in_one_line(self.title or self.name, _MOST_IN_HEADS)
 
     def shown(self, value: Any) -> str:
         """A value as readers see it, bounded in length and safe to print."""

@@ -93,9 +93,9 @@ def nearest_names(name: str, known: Iterable[str], *, n: int = 1, cutoff: float 
     return [by_beginning[begin] for begin in get_close_matches(name[:_COMPARED_CODE_POINTS], by_beginning, n, cutoff)]
 
 
-def did_you_mean(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
+def did_you_mean(name: str, known: Iterable[str], *, otherwise: str = "", cutoff: float = 0.6) -> str:
     """The end of an error message: the known name that is most similar to a name; `otherwise` if there is none."""
-    nearest = nearest_names(name, known)
+    nearest = nearest_names(name, known, cutoff=cutoff)
     return f"; did you mean '{in_one_line(nearest[0], 60)}'?" if nearest else otherwise
 
 

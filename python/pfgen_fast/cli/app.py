@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO, TypeVar
 from ..base.errors import PfgenError
 from ..base.table import Table
 from ..base.text_width import LEAST, beginning, shortened, width_of
-from ..base.untrusted_text import json_text, terminal_text
+from ..base.untrusted_text import few_names, json_text, terminal_text
 from . import commands
 from .parser import Option
 
@@ -100,9 +100,14 @@ def exit_if_partial(is_partial: object) -> None:
 
 
 def warn(*messages: str) -> None:
-    """Prints errors, each as one line; after 100 errors, only their number."""
-    n_more = len(messages) - 100
-    _tell("error:", "red", *messages[:100], *([f"and {n_more:,} more"] if n_more > 0 else []))
+    """Prints errors, those of one reason in one line (`PLACE: REASON`); after 100 lines, only their number."""
+    places: dict[str, list[str]] = {}
+    for message in dict.fromkeys(messages):
+        *place, reason = message.split(": ", 1)
+        places.setdefault(reason, []).extend(place)
+    lines = [f"{few_names(names, 3, 1000)}: {reason}" if names else reason for reason, names in places.items()]
+    n_more = len(lines) - 100
+    _tell("error:", "red", *lines[:100], *([f"and {n_more:,} more"] if n_more > 0 else []))
 
 
 def caution(*messages: str) -> None:

@@ -254,7 +254,7 @@ def _options(cls: Any, words: deque[str], texts: deque[str]) -> Iterator[tuple[P
         if option is None and name in HELP_NAMES:
             raise HelpWanted
         if option is None:
-            raise UsageError(f"no such option: {in_one_line(name)}{did_you_mean(name, options)}")
+            raise UsageError(f"no such option: {in_one_line(name)}{did_you_mean(name, options, cutoff=0.75)}")
         if option.is_flag:
             if equals and is_long:
                 raise UsageError(f"{name}: expected no value, got {in_one_line(text)!r}")

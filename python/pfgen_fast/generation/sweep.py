@@ -200,7 +200,7 @@ def sweep_table(measured: Sequence[Measured]) -> Table:
     columns += [
         Column("n_trials", "trials"),
         Column("trials_for_interval", f"for ±{HALF_WIDTH:g}", is_optional=True),
-        Column("run", form=lambda path: in_one_line(path, 1000)),
+        Column("run"),
         Column("problems", view="files"),
         Column("signature", view="files"),
     ]

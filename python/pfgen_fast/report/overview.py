@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from ..base.mean_interval import MeanInterval, interval_head, mean_interval
+from ..base.mean_interval import INTERVAL_HEADS, MeanInterval, mean_interval
 from ..base.table import Column
 from ..base.untrusted_text import in_one_line
 from ..runs.checkpoint_steps import STEP, step_of
@@ -107,7 +107,7 @@ def about_page(
         "columns": [(column.name, column.head, column.digits) for column in columns],
         "digits": digits,
         "is_share": is_share,  # whether all scores are 0 or 1
-        "interval_head": interval_head(is_share=is_share),
+        "interval_head": INTERVAL_HEADS[is_share],
         "has_answers": has_answers,
         "has_parts": words is RUN_WORDS,  # whether scores have the parts fluency, truthfulness and helpfulness
         "higher_is_better": True,

@@ -15,6 +15,7 @@ from ..base.table import Column
 from ..base.untrusted_text import in_one_line
 from ..runs.items.item_table import ItemScores
 from ..runs.items.ranking import Compared, compared_models, rank_models
+from ..suite.rules import shown_metric
 from .answers import packed
 from .overview import RUN_WORDS, about_page, shown_interval, sweep_of
 from .pages import write_page
@@ -65,7 +66,7 @@ def _overview(scores: ItemScores, compared: Compared) -> dict[str, Any]:
     over = "" if compared.clusters is None else f", over {compared.counted_units}"
     words = {
         **page_words("model", "item", suite="scores of"),
-        "score": in_one_line(compared.metric, 40),
+        "score": in_one_line(shown_metric(compared.metric, table.metrics), 40),
         "test": compared.test.split(" over")[0],
         "interval": "Wilson" if compared.is_binary else f"Student’s t{over}",
     }

@@ -76,14 +76,14 @@ class Site:
 
     paths: Sequence[str]  # files or directories
     folder: Path  # directory for the site
-    on_problem: Callable[[PfgenError], None]  # called once with each error of a part, which is then left out
+    on_problem: Callable[[str], None]  # called once with each error of a part, which is then left out
     suite_of: Callable[[Path], Suite]  # returns the suite of a result
     read_scores: Callable[[Sequence[str]], ItemScores]  # reads a table of scores
     metric: str | None = None  # metric that ranks the models of tables
     title: str | None = None  # title of the start page; by default what the site has
     is_live: bool = False
     can_try: bool = False  # pages of runs score other answers, too; live ones also if the index needs no building
-    problems: set[str] = field(default_factory=set, init=False)
+    problems: dict[str, None] = field(default_factory=dict, init=False)
     _read: dict[Path, tuple[_Stamp, tuple[ReportRun, Suite] | None]] = field(default_factory=dict, init=False)
     _seen: dict[Path, _Stamp] = field(default_factory=dict, init=False)
     _written: dict[Path, _Stamp] = field(default_factory=dict, init=False)
@@ -139,12 +139,12 @@ class Site:
         try:
             yield
         except PfgenError as problem:
-            self._on_fault(str(problem), type(problem))
+            self._on_fault(str(problem))
 
-    def _on_fault(self, fault: str, error: type[PfgenError] = ChecklistError) -> None:
+    def _on_fault(self, fault: str) -> None:
         if fault not in self.problems:
-            self.problems.add(fault)
-            self.on_problem(error(fault))
+            self.problems[fault] = None
+            self.on_problem(fault)
 
     def _sources(self) -> _Sources:
         """The files that the pages are made of, by what they are; no file is reached by a link."""
@@ -261,7 +261,7 @@ class Site:
                 yield page, [path]
         for section, names in others.items():
             again = f"; 'pfgen-fast {_COMMANDS[section]}' writes it again" if section in _COMMANDS else ""
-            self._on_fault(f"{few_names(names)}: expected a page in one file by this build{again}", PfgenError)
+            self._on_fault(f"{few_names(names)}: expected a page in one file by this build{again}")
 
     def _finish(self, work: Path, sources_of: dict[Path, Sequence[Path]], about: str, n_left_out: int) -> None:
         """Fills the navigation of all pages and writes the start page; a page alone becomes the start page."""

@@ -19,7 +19,7 @@ import numpy as np
 from ..base.errors import TrialsError
 from ..base.table import NOTHING, Column, Table, TableResult, figure, signed
 from ..base.untrusted_text import counted, few_names, harmless, in_one_line
-from ..suite.rules import AVERAGE_FIRST
+from ..suite.rules import AVERAGE_FIRST, shown_metric
 from .checkout import short_name
 from .checkpoint_steps import are_rising
 from .items.item_table import ItemScores, compare_pair, scores_of_pair
@@ -168,8 +168,8 @@ class Comparison(TableResult):
     @property
     def table(self) -> Table:
         """The differences by metric and pair."""
-        metric = Column("metric", form=lambda name: "score" if (self.kind, name) == ("runs", "average") else name)
-        return self._table_of(self.metrics, [metric])
+        form = partial(shown_metric, metrics={row.metric for row in self.metrics})
+        return self._table_of(self.metrics, [Column("metric", form=form)])
 
     @property
     def shown(self) -> Table:
@@ -196,8 +196,8 @@ class Comparison(TableResult):
 
     def _short(self) -> dict[str, str]:
         """How readers see the names of models; runs have their paths if short names are not different."""
-        models = {model: in_one_line(model) for row in self.metrics for model in (row.model_a, row.model_b)}
-        short = {path: in_one_line(short_name(Path(path))) for path in models if self.kind == "runs"}
+        models = {model: in_one_line(model, 1000) for row in self.metrics for model in (row.model_a, row.model_b)}
+        short = {path: in_one_line(short_name(Path(path)), 1000) for path in models if self.kind == "runs"}
         return short if len({*short.values()}) == len(models) else models
 
     @property
@@ -244,14 +244,14 @@ class Comparison(TableResult):
 
     def deciding_tables(self, n: int) -> list[Table]:
         """The questions with the largest differences of each pair, up to a number; pairs without any are left out."""
-        tables, sign = [], -1 if self.is_rising else 1
+        tables, short, sign = [], self._short(), -1 if self.is_rising else 1
         deciding = [row for row in self.questions if row.difference]
         for a, b in dict.fromkeys((row.model_a, row.model_b) for row in deciding):
             rows = [row for row in deciding if (row.model_a, row.model_b) == (a, b)]
             columns = [Column("question_id", "decided by"), Column("a", "A"), Column("b", "B")]
             columns.append(Column("difference", self.pair, form=lambda value: signed(sign * value)))
             columns += [Column("question")] if rows[0].question else []
-            title = f"A: {in_one_line(a)}, B: {in_one_line(b)}" if self.n_pairs > 1 else ""
+            title = f"A: {short[a]}, B: {short[b]}" if self.n_pairs > 1 else ""
             cells = [[getattr(row, column.name) for column in columns] for row in rows[:n]]
             tables.append(Table(columns, cells, title=title))
         return tables

@@ -115,7 +115,7 @@ class Leaderboard(TableResult, list[Entry]):
         columns += [Column(name, view="files") for name in dict.fromkeys(chain(*records))]
         rows = []
         for entry, name, ranks, record in zip(self, names, ties_of(self), records, strict=True):
-            model = f"{entry.mark} {in_one_line(name)}"[start:]
+            model = f"{entry.mark} {in_one_line(name, 1000)}"[start:]
             figures = entry.result.score, entry.interval(), ranks, entry.result.length, *map(entry.part, PARTS)
             others = (record.get(column.name) for column in columns[len(shown) :])
             rows.append([entry.rank, model, entry.result.num_trials, *figures, *others])
@@ -176,9 +176,7 @@ def is_system(model: str) -> bool:
 
 def medal(model: str) -> str:
     """The symbol of a yardstick; "" for a model."""
-    if not is_system(model):
-        return ""
-    return "👑" if model.split("/")[1] == "ground-truth" else "🎯"
+    return "" if not is_system(model) else "👑" if model.split("/")[1] == "ground-truth" else "🎯"
 
 
 def order_key(score: float | None, name: str) -> tuple[float, str]:
@@ -222,7 +220,7 @@ def _results_below(folder: Path) -> list[Path]:
 def rank(
     paths: Iterable[Path], *, on_problem: Callable[[TrialsError], None] | None = None, others: Iterable[Entry] = ()
 ) -> Leaderboard:
-    """Reads results and ranks them by score, best first, with those of `others` that are different runs."""
+    """Reads results, best first, with those of `others` that are different runs; ranks those of the commonest suite."""
     entries: list[Entry] = []
     for path in paths:
         try:
@@ -234,16 +232,16 @@ def rank(
             on_problem(problem)
     entries += [other for other in others if not any(map(other.is_same_run, entries))]
     entries.sort(key=lambda entry: order_key(entry.result.score, entry.name))
-    entry_ranks = ranks((entry.model, entry.result.score) for entry in entries)
-    return Leaderboard(replace(entry, rank=entry_rank) for entry, entry_rank in zip(entries, entry_ranks, strict=True))
+    suites = Counter(entry.result.metadata_hash for entry in entries).most_common(1)
+    ranked = [entry for entry in entries if entry.result.metadata_hash == suites[0][0]]
+    of_ranked = dict(zip(map(id, ranked), ranks((entry.model, entry.result.score) for entry in ranked), strict=True))
+    return Leaderboard(replace(entry, rank=of_ranked.get(id(entry))) for entry in entries)
 
 
 def ties_of(entries: Sequence[Entry]) -> list[tuple[int, int] | None]:
-    """The rank range of each run; None if runs belong to several suites."""
+    """The rank range of each run; None without a rank."""
     from .statistics.verdicts import tied_ranks
 
-    if mixed_suites(entry.result for entry in entries):
-        return [None] * len(entries)
     questions = dict.fromkeys(chain(*(entry.by_question for entry in entries)))
     scores = [[entry.by_question.get(question) for question in questions] for entry in entries]
     return tied_ranks([entry.rank for entry in entries], scores)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..base.arrays import Floats
 from ..base.errors import TrialsError
-from ..base.mean_interval import MeanInterval, interval_head
+from ..base.mean_interval import INTERVAL_HEADS, MeanInterval
 from ..base.table import Column, Table, TableResult, bearing_digits, figure
 from ..base.untrusted_text import counted, in_one_line, markdown_text
 from .items.item_table import ItemScores
@@ -138,7 +138,7 @@ class Placement(TableResult):
         return Table(table.columns, rows)
 
     def _table_of(self, others: Sequence[Other]) -> Table:
-        digits, head = self._digits, interval_head(is_share=self.is_share)
+        digits, head = self._digits, INTERVAL_HEADS[self.is_share]
 
         def interval(other: Other) -> MeanInterval:  # Student's t has its mean in the middle, before it is rounded
             if other.low is None or other.high is None or self.is_share:
@@ -166,9 +166,8 @@ class Placement(TableResult):
         """The score with its interval, and the rank with its range, in one line."""
         spread = self.interval.shown(self._digits)
         spread = f" ± {spread[1:]}" if spread[0] == "±" else f", {spread}"
-        score = figure(self.score, self._digits) + (
-            "" if self.interval.low is None else f"{spread} (95 %, over {self.nouns[1]})"
-        )
+        spread = "" if self.interval.low is None else f"{spread} (95 %, over {self.nouns[1]})"
+        score = f"{figure(self.score, self._digits)}{spread}"
         if self.rank is None:
             return f"{score}, a yardstick without a rank"
         between = "" if self.ranks is None else f", between {self.ranks[0]} and {self.ranks[1]}"
@@ -194,7 +193,7 @@ def table_of(placements: Sequence[Placement]) -> Table:
         Column(noun),
         *([Column("trials")] if noun == "run" else []),
         Column("score", digits=digits),
-        Column("interval", interval_head(is_share=placements[0].is_share), form=lambda own: own.shown(digits)),
+        Column("interval", INTERVAL_HEADS[placements[0].is_share], form=lambda own: own.shown(digits)),
         *(Column(verdict, is_optional=True) for verdict in verdicts),
     ]
     rows = []

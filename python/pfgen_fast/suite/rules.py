@@ -37,6 +37,11 @@ def column_of(metric: str) -> str:
     return "average" if metric == "score" else metric
 
 
+def shown_metric(metric: str, metrics: Iterable[str] = ()) -> str:
+    """The name of a metric for readers, who know the average of an answer as its score, unless another has the name."""
+    return "score" if metric == "average" and "score" not in metrics else metric
+
+
 def add_up(values: Iterable[float], float_sum: FloatSum = "compensated") -> float:
     """Adds up floats in their order (docs/scoring.md, section 5); Python 3.12 changed the result of `sum`."""
     return _core.sum(list(values), getattr(_core.FloatSum, float_sum))

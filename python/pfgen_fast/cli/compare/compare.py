@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...base.text_width import shortened
 from ...base.untrusted_text import markdown_text, unknown_name
+from ...suite.rules import shown_metric
 from .. import options
 from ..app import Json, Verbose, columns, cut, fail, print_json, print_line, print_table, rest, shown
 from ..gate_options import ComparisonGateOptions
@@ -44,8 +46,8 @@ class Compare:
 
     The interval and the p-value are those of the paired t-test over the questions that both runs have. With more than
     two runs, the first is compared with the others, or all pairs with --all-pairs, and p-values are corrected by Holm.
-    A directory or glob stands for all runs in it, except as the first. The difference is A - B; of checkpoints in the
-    order of their steps it is B - A, except in JSON.
+    A directory or glob stands for all runs in it, except as the first without --all-pairs. The difference is A - B; of
+    checkpoints in the order of their steps it is B - A, except in JSON.
 
     Tables of scores (a row for each model and item, or a column for each model) and samples of
     lm-evaluation-harness are compared alike; --models chooses and orders their models.
@@ -111,9 +113,9 @@ class Compare:
         from ...runs.trials import find_runs, one_run
         from ...scoring.scorer import Scorer
 
-        first = one_run(self.paths[0])
+        first, *more = find_runs(self.paths[:1]) if self.all_pairs else [one_run(self.paths[0])]
         others: dict[Path, RunFolder] = {}  # each once, also if its path is spelt in several ways
-        for run in (run for path in self.paths[1:] for run in find_runs([path])):
+        for run in chain(more, *(find_runs([path]) for path in self.paths[1:])):
             others.setdefault((run.trials_path or run.folder).resolve(), run)
         if not others:
             fail("1 run: expected at least one other run to compare it with")
@@ -162,7 +164,7 @@ class Compare:
         rows = [row for row in comparison.metrics if row.metric == comparison.metrics[0].metric]
         several = comparison.n_pairs > 1
         text = print_table(comparison.shown, faint=[not row.differs for row in rows] if several else ())
-        metric = "score" if rows[0].metric == "average" else rows[0].metric
+        metric = shown_metric(rows[0].metric, {row.metric for row in comparison.metrics})
         in_metric = f" in {metric}" if several else ""
         marks = "; *: another metric that differs" if several and "*" in text else ""
         over = "items" if scorer is None else "questions"

@@ -129,7 +129,7 @@ class Leaderboard:
         warn(*map(str, problems))
         mixed = library.mixed_suites(entry.result for entry in entries)
         if mixed and not self.quiet:
-            note(mixed)
+            note(f"{mixed}; only runs of the first one have ranks")
         if entries and self.by_subject:
             entries = library.with_subjects(entries, given_suite(self.suite))
         if entries and form == "text":

@@ -102,7 +102,10 @@ class Report:
             self._serve()
         elif self.bundle:
             site = self._site(Path(str(output)))
-            n_pages = site.write(partial(track, quiet=self.quiet))
+            try:
+                n_pages = site.write(partial(track, quiet=self.quiet))
+            finally:
+                warn(*site.problems)
             self._print_written(counted(n_pages, "page"), site.folder / PAGE)
             exit_if_partial(site.problems)
         elif are_score_tables(self.paths):
@@ -165,7 +168,7 @@ class Report:
         return Site(
             self.paths,
             folder,
-            on_problem=lambda problem: warn(str(problem)),
+            on_problem=warn if is_live else lambda problem: None,  # those of a bundle are named together
             suite_of=lambda result: suite_of(result.parent, suite),
             read_scores=lambda paths: self.tables.read(paths, self.metric, quiet=self.quiet),
             metric=self.metric,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...base.errors import PfgenError, TrialsError
 from ...base.table import Column, Table
 from ...base.text_width import shortened
-from ...base.untrusted_text import counted, in_one_line
+from ...base.untrusted_text import counted
 from ...runs.items.by_subject import subject_record, subject_table
 from .. import app, options
 from ..parser import options_set, refuse_others
@@ -210,7 +210,7 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, verbose: bool = 
     app.print_table(outcome_table(scored))
     if any(outcome.interval for outcome in scored):
         app.print_line((about_interval("questions"), "dim"))
-    print_remarks(scored)
+    print_remarks(scored, verbose=verbose)
     print_origins(scored, verbose=verbose)
     if any(not outcome.is_kept for outcome in scored):
         app.note("a score of some questions is not a result of the suite, so it is only printed; --output writes it")
@@ -223,7 +223,7 @@ def outcome_table(outcomes: Sequence[Outcome]) -> Table:
     from ...runs.leaderboard import PARTS
 
     shown = [
-        Column("run", is_text=True, form=lambda name: in_one_line(name, 1000)),
+        Column("run", is_text=True),
         Column("trials"),
         Column("score"),
         Column("interval", "±95 %", form=lambda interval: interval.shown()),
@@ -239,10 +239,11 @@ def outcome_table(outcomes: Sequence[Outcome]) -> Table:
     return Table(shown, rows)
 
 
-def print_remarks(outcomes: Sequence[Outcome]) -> None:
+def print_remarks(outcomes: Sequence[Outcome], *, verbose: bool = False) -> None:
     """Prints what is special about runs, each remark once."""
+    current = "up to date" + verbose * " (result.json has no signature; --force computes it)"
     remarks = Counter(
-        "up to date" if outcome.status == "current" else outcome.part or f"replaces a result: {outcome.replaces}"
+        current if outcome.status == "current" else outcome.part or f"replaces a result: {outcome.replaces}"
         for outcome in outcomes
         if outcome.status == "current" or outcome.part or outcome.replaces
     )

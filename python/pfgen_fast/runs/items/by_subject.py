@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ...base.mean_interval import MeanInterval, interval_head, mean_interval
+from ...base.mean_interval import INTERVAL_HEADS, MeanInterval, mean_interval
 from ...base.table import NOTHING, Column, Table, bearing_digits, figure
 from ...base.untrusted_text import few_names
 
@@ -70,24 +70,17 @@ def subject_table(
         is_share: Whether all scores are 0 or 1, so that a mean has no more digits than its interval bears.
     """
 
-    def digits(mean: MeanInterval) -> int:
-        return bearing_digits(mean.half_width) if is_share else 4
-
-    def interval(mean: MeanInterval) -> str:
-        return NOTHING if mean.n < FEW_ITEMS else mean.shown(digits(mean))
+    def texts(mean: MeanInterval) -> tuple[str, str]:
+        digits = bearing_digits(mean.half_width) if is_share else 4
+        return figure(mean.mean, digits), NOTHING if mean.n < FEW_ITEMS else mean.shown(digits)
 
     if len(rows) == 1:
-        heads = ("score", ""), ("interval", interval_head(is_share=is_share))
-        figures = [Column(*head, is_text=False) for head in heads]
-        means = rows[0].items()
-        cells = [(name, mean.n, figure(mean.mean, digits(mean)), interval(mean)) for name, mean in means]
+        figures = Column("score", is_text=False), Column("interval", INTERVAL_HEADS[is_share], is_text=False)
+        cells = [(name, mean.n, *texts(mean)) for name, mean in rows[0].items()]
         return Table([Column("subject"), Column("n", items), *figures], cells)
     subjects = {subject: max(row[subject].n for row in rows if subject in row) for row in rows for subject in row}
-
-    def cell(mean: MeanInterval) -> str:
-        return f"{figure(mean.mean, digits(mean))} {interval(mean)}"
-
-    columns = [Column(subject, f"{subject} ({n:,})", form=cell, is_optional=True) for subject, n in subjects.items()]
+    titled = [(subject, f"{subject} ({n:,})") for subject, n in subjects.items()]
+    columns = [Column(*head, form=lambda mean: " ".join(texts(mean)), is_optional=True) for head in titled]
     cells_of = [[name, *map(row.get, subjects)] for name, row in zip(names, rows, strict=True)]
     return Table([Column("model", model, is_text=True), *columns], cells_of)
 

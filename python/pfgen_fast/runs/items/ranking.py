@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from ...base.arrays import Floats
 from ...base.errors import TrialsError
-from ...base.mean_interval import MeanInterval, competition_ranks, interval_head, mean_interval
+from ...base.mean_interval import INTERVAL_HEADS, MeanInterval, competition_ranks, mean_interval
 from ...base.table import Column, Table, TableResult, bearing_digits
 from ...base.untrusted_text import counted, in_one_line, json_text, markdown_text
+from ...suite.rules import shown_metric
 from ..statistics.paired_tests import MIN_QUESTIONS, TESTS
 from ..statistics.verdicts import rank_ranges, shown_range
 from .by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
@@ -135,11 +136,12 @@ class ModelRanking(TableResult):
     def table(self) -> Table:
         """The models with their figures; means of scores of 0 and 1 have no more digits than their intervals bear."""
         widths = [model.score.half_width or 0.0 for model in self.models]
-        digits, head = bearing_digits(max(widths)) if self.is_binary else 4, interval_head(is_share=self.is_binary)
+        metric = shown_metric(self.metric, self.models[0].metrics)
+        digits, head = bearing_digits(max(widths)) if self.is_binary else 4, INTERVAL_HEADS[self.is_binary]
         cells: list[tuple[Column, Callable[[RankedModel], Any]]] = [
             (Column("rank"), lambda model: model.rank),
             (Column("model"), lambda model: model.model),
-            (Column("score", self.metric, digits), lambda model: model.score.mean),
+            (Column("score", metric, digits), lambda model: model.score.mean),
             (Column("score_low", view="files"), lambda model: model.score.low),
             (Column("score_high", view="files"), lambda model: model.score.high),
             (

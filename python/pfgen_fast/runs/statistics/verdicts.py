@@ -111,8 +111,7 @@ class Verdict:
         if outcome == "not distinguished":
             return SENTENCES[outcome].format(pair=pair, difference=difference, interval=interval)
         direction = "" if higher_is_better else SENTENCES["lower"]
-        size = figure(abs(self.difference), self.digits)
-        figures = {"size": size, "direction": direction, "interval": interval}
+        figures = {"size": figure(abs(self.difference), self.digits), "direction": direction, "interval": interval}
         return SENTENCES["differs"].format(first=first, outcome=outcome, **figures)
 
 
@@ -181,12 +180,9 @@ def rank_ranges(
     the run.
     """
     pairs = all_pairs(*strata, clusters=clusters, binary=binary)
-    ranges = []
-    for row in range(len(pairs.n_units)):
-        figures = (np.delete(values[row], row) for values in (pairs.differences, pairs.p_values, pairs.n_units))
-        _, outcomes = outcomes_of(*figures, higher_is_better=higher_is_better, alpha=alpha)
-        ranges.append(rank_range(outcomes))
-    return ranges
+    figures = pairs.differences, pairs.p_values, pairs.n_units
+    rows = ([np.delete(values[row], row) for values in figures] for row in range(len(pairs.n_units)))
+    return [rank_range(outcomes_of(*row, higher_is_better=higher_is_better, alpha=alpha)[1]) for row in rows]
 
 
 def tied_ranks(

@@ -141,7 +141,7 @@ function drawHeatMap(element, spec, shown) {
   const cell = Math.max(LEAST_CELL, Math.min(56, Math.floor((element.clientWidth - left) / across.numbers.length)));
   const letters = longest(across, across.short);
   const isTurned = 7.5 * letters > cell;
-  const top = isTurned ? Math.round(6.5 * letters) + 12 : ROW + 4;
+  const top = isTurned ? 7.5 * letters + 12 : ROW + 4;
   const [width, height] = [cell * across.numbers.length, ROW * down.numbers.length];
   const part = (className, across, down) => sized(make("div", { className }), { width: across, height: down });
   const corner = part("heat-corner", left, top), above = part("heat-above", width, top), beside = part("heat-beside", left, height), field = part("heat-field", width, height);
