@@ -120,10 +120,10 @@ function pictureOf(drawing, name, legend) {
     return svg("text", { x: 8, y: LINE * (line + 0.75), "font-size": 13, fill: plainValue(style.color) }, sign, oneLine(item.textContent).slice(symbol.length));
   });
   const top = LINE * items.length;
-  const ground = svg("rect", { width, height: height + top, fill: plainValue(style.backgroundColor) });
+  const size = { width: Math.max(width, ...items.map((item) => 16 + 7.5 * lettersOf(item.textContent))), height: height + top };
+  const ground = svg("rect", { ...size, fill: plainValue(style.backgroundColor) });
   const copy = copiedDrawing(drawing, { x: 0, y: top, width, height });
-  const size = { viewBox: `0 0 ${width} ${height + top}`, width, height: height + top };
-  return svg("svg", { ...size, "font-family": "sans-serif" }, svg("title", {}, name), ground, ...items, copy);
+  return svg("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}`, "font-family": "sans-serif" }, svg("title", {}, name), ground, ...items, copy);
 }
 
 /** A table as a drawing: the grounds, words and drawings of its cells. */
