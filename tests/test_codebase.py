@@ -28,6 +28,7 @@ def test_the_version_is_the_same_everywhere():
     (declared,) = re.findall(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), flags=re.MULTILINE)
     assert pfgen_fast.__version__ == _core.__version__ == declared
     assert f'"version": "{declared}"' in (ROOT / "js" / "package.json").read_text()
+    assert (ROOT / "CITATION.cff").read_text().startswith("# @software{")  # BibTeX, as the guide for researchers says
     others = (ROOT / "CITATION.cff").read_text() + (ROOT / "docs" / "stability.md").read_text()
     assert not re.search(r"^version:|fast\W+\d|version is \d", others, flags=re.MULTILINE)
 

@@ -74,7 +74,13 @@ def served():
     server.server_close()
 
 
-QUERIES = {"truthfulness": ("scoring", "footguns", "what_the_score_sees"), "雷が光ってから": ("building",)}
+QUERIES = {
+    "csv": ("start",),
+    "breaking changes": ("stability",),
+    "own domain": ("guides/suite_author",),
+    "truthfulness": ("scoring", "footguns", "what_the_score_sees"),
+    "雷が光ってから": ("building",),
+}
 """Queries, and pages of which some must be among the results."""
 
 

@@ -121,7 +121,7 @@ def _page(path: Path) -> str:
         return "\n".join([f"{HIDDEN}# {path.name}\n", *(f"* [{name}]({name})" for name in names)])
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
-        return text
+        return HIDDEN * (path.parent == ROOT and path.name.startswith("README")) + text
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{HIDDEN}# {path.name}\n\n{fence}{LANGUAGES.get(path.suffix, 'text')}\n{text}\n{fence}\n"
 

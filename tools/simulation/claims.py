@@ -20,6 +20,11 @@ _IN_TABLES = {
     ", of columns": ", columns",
     ", of ": ", columns that correlate by ",
     ", from trial": ", checked from trial",
+    " areas with 3, 5 tasks": " areas with 3 and 5 tasks",
+    " areas with 30, 30 tasks": " areas with 30 tasks each",
+    ", scores often at the end": "; many scores at the end of the scale",
+    "clusters, 0.": "clusters with 0.",
+    " of the variance is between them": " of the variance between clusters",
 }
 """Other words for parts of a claim's name in the tables. A name determines the draws, so it must not change."""
 
