@@ -244,6 +244,10 @@ def test_every_picture_is_made_by_a_command_that_the_docs_name():
     rows = dict(re.findall(r"^\| `([\w./]+)` \| `(.+?)` \|$", table, flags=re.MULTILINE))
     stems = {f"{path.parent.relative_to(ROOT).as_posix()}/{path.stem.removesuffix('_dark')}" for path in pictures}
     assert stems == rows.keys()
+    for page in documented.pages():  # each picture of a theme beside its pair, and the report on the first pages
+        names = re.findall(r"(\w+?)(?:_dark)?\.webp", text := page.read_text(encoding="utf-8"))
+        assert len(names) == 2 * text.count("_dark.webp"), page
+        assert page.name != "index.md" or page.parent.name == "reference" or {"report", "answer"} <= {*names}
     for command in rows.values():
         program = command.split()[1]
         assert command.startswith(("pfgen-fast ", "make ")) or (ROOT / program).is_file(), command
