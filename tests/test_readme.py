@@ -23,10 +23,6 @@ def commands(tmp_path, monkeypatch):
     return {block.split()[1]: block for block in blocks}
 
 
-def test_the_first_command_needs_only_the_package(commands):
-    assert "new    0.7895" in terminal.run_here(commands[">"])
-
-
 @pytest.mark.slow
 def test_a_model_finds_its_place(call, commands, suites_home, varied, tmp_path, monkeypatch):
     assert call("score", varied, "-s", "mini", "-o", tmp_path / "others")[0] == 0
@@ -51,5 +47,6 @@ def test_the_place_of_the_ngram_engine_is_the_printed_one(call, tmp_path, monkey
     assert (code, place in printed) == (0, True), printed
 
 
-def test_it_is_as_short_as_a_first_page():
+def test_it_is_as_short_as_a_first_page_and_its_first_command_needs_only_the_package(commands):
+    assert "new    0.7895" in terminal.run_here(commands[">"])
     assert len(README.read_text(encoding="utf-8").splitlines()) <= 90
