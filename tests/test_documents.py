@@ -139,15 +139,8 @@ def test_a_page_runs_from_top_to_bottom_and_prints_what_it_shows(folder, page, w
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("page", "whole"),
-    [
-        pytest.param(page, whole, id=f"{page.stem}{', whole' * whole}", marks=[pytest.mark.nightly] * whole)
-        for page in READ
-        for whole in (False, True)
-        if not whole or fewer(page.read_text(encoding="utf-8")) != page.read_text(encoding="utf-8")
-    ],
-)
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("page", READ, ids=lambda page: page.stem)
 def test_the_blocks_of_a_page_run_on_the_files_of_a_reader(folder, monkeypatch, page, whole):
     """Their own tests say what examples give; here they run as they stand, Python each block for itself."""
     monkeypatch.setattr(sys, "stdin", io.StringIO('{"row": 0, "text": "Ice floats."}\n'))
