@@ -16,7 +16,7 @@ MOST_LINES = 400
 UNSEARCHABLE = ("found", "one", "each", "made", "said", "given")
 GENERATED = ("normalisation_table.cpp", "unicode_table.cpp", "pfgen.js")
 MOST = {
-    "lines of the package": 55_437,
+    "lines of the package": 55_570,
     "files of the package": 302,
     "files, of 1,000 lines": 6,
     "lines of tests": 45_773,

@@ -11,11 +11,9 @@ import pytest
 from makers.pages import leave_out_drawing
 from makers.reported import checkpoints
 from makers.runs import make_varied_runs
+from pfgen_fast import diagnose
 from pfgen_fast.cli import app
 from pfgen_fast.report.discernment import write_discernment
-from pfgen_fast.runs.diagnosis import Reference, diagnosis_of
-from pfgen_fast.runs.loss_figures import diagnosis_figures, median_figures
-from pfgen_fast.runs.run_result import read_result
 from report.discernments import a_discernment
 
 pytestmark = pytest.mark.browser
@@ -77,7 +75,11 @@ def test_why_is_my_model_bad(task):
     opened(task)
     body = task.page.locator("#details-body").inner_text()
     assert body.startswith(f"Rank 6 of {N_RUNS}")
-    for sentence in (r"· 8 trials", r"(Loses 0\.\d{3} to|Gains 0\.\d{3} on|Scores as) the median: ", r"Mean length "):
+    for sentence in (
+        r"· 8 trials",
+        r"(Loses 0\.\d{3} to|Gains 0\.\d{3} on|Scores as) the median of 12 runs: ",
+        r"Mean length ",
+    ):
         assert re.search(sentence, body)
     distances = task.page.locator("#details-body .of-questions tbody td:nth-child(3)").all_inner_texts()
     figures = [float(text) for text in distances]
@@ -88,9 +90,9 @@ def test_why_is_my_model_bad(task):
 def test_name_the_main_cause_of_a_bad_run(task):
     opened(task, "org/model-9")
     body, bars = task.page.locator("#details-body"), task.page.locator("#details-body .chart a")
-    sentence = r"Loses 0\.\d{3} to the median: 0\.\d{3} in about 50 % of answers that are empty"
+    sentence = r"Loses 0\.\d{3} to the median of 12 runs: 0\.\d{3} in 32 of 64 answers that are empty"
     assert re.search(sentence + r"[\s\S]*■ lost by a fault of answers", body.inner_text())
-    assert re.fullmatch(r"Empty: -0\.\d{3} · ≈ 50 %", bars.first.get_attribute("aria-label"))
+    assert re.fullmatch(r"Empty: -0\.\d{3} · 32 of 64 answers", bars.first.get_attribute("aria-label"))
     assert is_in_view(task.page, bars.first)
     task.click(bars.first.locator("text").first)
     body.get_by_text("empty answer").first.wait_for()
@@ -109,16 +111,8 @@ def test_name_the_main_cause_of_a_bad_run(task):
 
 @pytest.mark.parametrize("against", ["median", "best", "org/model-3/abc"])
 def test_the_page_has_the_losses_of_the_terminal(open_tab, page_folder, mini, against):
-    paths = sorted((page_folder / "result").rglob("result.json"))
-    results = {f"org/{path.parts[-3]}/abc": read_result(path) for path in paths}
-    figures = {name: diagnosis_figures(result, mini) for name, result in results.items()}
-    best = max(results, key=lambda name: results[name].score)
-    reference = {
-        "median": Reference("the median", median_figures(list(figures.values()))),
-        "best": Reference("the best run", figures[best]),
-    }.get(against) or Reference(against, figures[against])
-    name = "org/model-9/abc"
-    expected = diagnosis_of(name, results[name], reference, mini)
+    name, runs = "org/model-9/abc", page_folder / "result"
+    expected = diagnose(runs / name, runs / against if "/" in against else against, suite=mini)
     page = open_tab(page_folder / "report" / "index.html", f"#run={name}&against={against}").page
     page.locator("#details-body .chart a").first.wait_for()
     more = "await figures()"
@@ -128,7 +122,7 @@ def test_the_page_has_the_losses_of_the_terminal(open_tab, page_folder, mini, ag
     assert [cause["loss"] for cause in causes] == pytest.approx([cause.loss for cause in expected.causes], abs=1e-4)
     assert [cause["n"] for cause in causes] == [cause.answers for cause in expected.causes]
     assert sum(cause["loss"] > 0.005 for cause in causes) > 1
-    assert expected.sentence() in page.locator("#details-body").inner_text()
+    assert expected.sentence().replace("result/", "") in page.locator("#details-body").inner_text()
 
 
 def test_what_is_its_worst_answer(task):

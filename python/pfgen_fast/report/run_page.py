@@ -134,9 +134,7 @@ class _Page:
         rows = published and _reference_rows(published.figures, suite)
         figures["published"] = published and {"about": published.about, "rows": rows}
         ranked = [run for run, shown in zip(self.runs, self._overview["runs"], strict=True) if shown["rank"]]
-        median = median_figures(
-            [{key: part.losses for key, part in run.questions.items() if _loss_row(part.losses)} for run in ranked]
-        )
+        median = median_figures([{key: part.losses for key, part in run.questions.items()} for run in ranked])
         figures["median"] = {"rows": _reference_rows(median, suite)}
         self._figures = packed(figures)
 
@@ -180,21 +178,16 @@ class _Page:
 def _loss_columns(by_question: Sequence[Sequence[CheckedQuestion | None]]) -> dict[str, list[list[Any]]]:
     """What the losses of each question and run need beside their means, as `loss_figures` computes them."""
     rows = [[_loss_row(part.losses) if part else None for part in by_run] for by_run in by_question]
-    names = ("late", "short", "clean", "faults", "n_costly")
+    names = ("late", "short", "clean", "faults", "judged")
     return {name: [[row and row[place] for row in by_run] for by_run in rows] for place, name in enumerate(names)}
 
 
 def _loss_row(losses: QuestionFigures) -> tuple[Any, ...] | None:
-    clean, answers = losses.clean, losses.answers
-    if not all(map(math.isfinite, (*losses[:6], *(clean or ())))):
+    if not all(map(math.isfinite, (*losses[:6], *(losses.clean or ())))):
         return None
-    faults = [
-        (fault, round(share, 5), round(part, 5), sum(answer[0] == fault for answer in answers))
-        for fault, (share, part) in losses.faults.items()
-    ]
-    n_costly = sum(keywords > 0 for _, keywords, _ in answers), sum(length > 0 for _, _, length in answers)
-    late, short, *means = (round(value, 5) for value in (losses.late, losses.short, *(clean or ())))
-    return late, short, means or None, faults, n_costly
+    faults = [(fault, round(share, 5), round(part, 5), n) for fault, (share, part, n) in losses.faults.items()]
+    late, short, *means = (round(value, 5) for value in (losses.late, losses.short, *(losses.clean or ())))
+    return late, short, means or None, faults, losses.judged
 
 
 def _reference_rows(figures: Figures, suite: Suite) -> list[Sequence[float] | None]:

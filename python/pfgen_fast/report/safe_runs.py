@@ -134,7 +134,7 @@ def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
     """Prepares a run for reports."""
     check_questions(run, suite)
     result = run.result
-    questions, losses = {}, diagnosis_figures(result, suite)
+    questions, losses = {}, diagnosis_figures(result, suite, run.folder)
     for key, question in result.questions.items():
         asked, shown = suite[key], question.samples[:MAX_SAMPLES]
         samples = tuple(

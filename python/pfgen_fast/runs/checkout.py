@@ -58,7 +58,7 @@ def suite_of(folder: Path, suite: Suite | None = None) -> Suite:
     with _loading:  # without the lock, threads would load the same suite at once
         if root is not None:
             return _loaded(root / "data")
-        if (recorded := _recorded_suite(folder)) is not None:
+        if (recorded := recorded_suite(folder)) is not None:
             return recorded
     from ..suite.published import how_to_name_a_suite
 
@@ -67,7 +67,7 @@ def suite_of(folder: Path, suite: Suite | None = None) -> Suite:
     )
 
 
-def _recorded_suite(folder: Path) -> Suite | None:
+def recorded_suite(folder: Path) -> Suite | None:
     """The packaged or fetched suite that a run was scored with, wholly or in part."""
     from ..suite.published import fetched_names
     from ..suite.suite import hash_of_cut

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from math import fsum, isfinite
+from functools import cache, lru_cache
+from math import fsum, inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..base.errors import TrialsError
+from ..base.errors import PfgenError, SuiteError, TrialsError
 from ..base.table import Column, Table, TableResult
 from ..base.untrusted_text import counted, in_one_line
-from ..suite.suite import Suite, hash_of_cut
-from .checkout import checkout_of, run_name, suite_of
+from ..suite.suite import Suite
+from .checkout import recorded_suite, run_name, suite_of
 from .leaderboard import find_results, is_system, model_of
 from .loss_figures import (
     CAUSES,
@@ -26,10 +27,11 @@ from .loss_figures import (
     Figures,
     QuestionFigures,
     diagnosis_figures,
+    has_suite,
     median_figures,
     question_losses,
 )
-from .run_result import RunResult, read_result
+from .run_result import RunResult, RunSummary, read_result
 
 REFERENCES = ("median", "best")
 REFERENCE_FILE = Path(__file__).parents[1] / "data" / "references" / "pfgen-bench.json"
@@ -44,6 +46,7 @@ CAUSE_WORDS = {
 """Losses by cause in words."""
 
 _SHOWN, _MOST_SHOWN, _LEAST, _BAR = 0.005, 3, 0.0005, 20
+_FEW = 10  # runs that are read for the sentence of another command
 
 
 class Cause(NamedTuple):
@@ -51,7 +54,7 @@ class Cause(NamedTuple):
 
     cause: str
     loss: float  # points of the score; negative for a gain
-    answers: int | None  # number of recorded answers that it costs; None for wording and other
+    answers: int | None  # number of judged answers that it costs; None for wording, other and gains without a fault
     share: float | None  # share of the answers with this fault; None for the other causes
     question_id: str | None  # question with the largest loss by it; None without any loss
     question: str | None  # its text
@@ -68,9 +71,10 @@ class Diagnosis(TableResult):
     reference_score: float  # the same of the reference
     causes: tuple[Cause, ...]  # in the order of `CAUSES`
     n_questions: int  # number of questions that both have
-    n_answers: int  # number of recorded answers to these
-    n_trials: int  # number of answers that each question has; those that are not recorded are estimated
+    n_answers: int  # number of judged answers to these: all answers, or those that result.json records
+    n_trials: int  # number of answers that each question has
     language: str  # language or script of the questions
+    problems: tuple[str, ...] = ()  # results beside the run that cannot be read, one sentence each
 
     def __repr__(self) -> str:
         return f"Diagnosis({in_one_line(self.run, 60)}: {self.sentence()})"
@@ -79,6 +83,11 @@ class Diagnosis(TableResult):
     def loss(self) -> float:
         """The score of the reference less that of the run."""
         return self.reference_score - self.score
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all answers are judged, so that nothing is estimated."""
+        return self.n_answers >= self.n_trials * self.n_questions
 
     @property
     def faults(self) -> tuple[Cause, ...]:
@@ -111,7 +120,7 @@ class Diagnosis(TableResult):
             by = f"by {cause.cause}"
             return f"{points} {CAUSE_WORDS.get(cause.cause, by) if cause.loss > 0 else by}"
         where = f"not in {self.language}" if cause.cause == "language" else CAUSE_WORDS[cause.cause]
-        if self.n_answers == self.n_trials * self.n_questions:  # all answers are recorded
+        if self.is_whole:
             return f"{points} in {cause.answers} of {counted(self.n_answers, 'answer')} {where}"
         share = 100 * (cause.share or 0)
         return f"{points} in {f'about {share:.0f}' if share >= 1 else 'under 1'} % of answers {where}"
@@ -121,7 +130,7 @@ class Diagnosis(TableResult):
         words = [f"{self.run}: {self.sentence()}", *([f"{self.reference}: {self.about}"] if self.about else [])]
         n_all = self.n_trials * self.n_questions
         estimated = f"losses and shares of all {n_all:,} answers are estimated from {self.n_answers:,} recorded samples"
-        return words if self.n_answers == n_all else [*words, estimated]
+        return words if self.is_whole else [*words, estimated]
 
     @property
     def table(self) -> Table:
@@ -136,7 +145,7 @@ class Diagnosis(TableResult):
             Column("loss", view="files"),
             Column("change", digits=3, is_signed=True, view="readers"),
             Column("bar", "", form=bar, view="readers", is_text=True, is_optional=True, picture="loss"),
-            Column("answers", "answers" if self.n_answers == self.n_trials * self.n_questions else "in samples"),
+            Column("answers", "answers" if self.is_whole else "in samples"),
             Column("share", form=lambda share: f"{share:.1%}".replace("%", " %")),
             Column("question_id", "example", is_text=True),
             Column("question", "", is_text=True, is_optional=True),
@@ -158,6 +167,7 @@ class Reference(NamedTuple):
     name: str
     figures: Figures
     about: str = ""
+    problems: tuple[str, ...] = ()
 
 
 def diagnose(
@@ -167,9 +177,10 @@ def diagnose(
 
     Args:
         run: Directory of a run with its result.json, that file, or the result itself.
-        against: `median` or `best`: of the published runs if the run is of their suite, otherwise of the runs beside
-            it. Or else another run; or a directory with many runs, for their median.
-        suite: The suite of the run; by default that of its checkout, or else usual lengths and units.
+        against: `median` or `best`: of the published runs if the run is of their suite, otherwise of all runs in its
+            directory `result` or beside it, itself included. Or another run; or a directory of runs, for their median.
+        suite: The suite of the run; by default that of its checkout, or the packaged or fetched one that its result
+            records, or else usual lengths and units.
 
     Raises:
         TrialsError: There is no result or no reference, or both have no question in common.
@@ -185,33 +196,41 @@ def diagnose(
         if others:
             raise TrialsError(f"{run}: contains {len(others) + 1} results; expected one")
         name, result = run_name(path.parent), read_result(path)
-    if suite is None and path is not None and checkout_of(path.parent):
-        own = suite_of(path.parent)
-        suite = own if _has_suite(result, own.metadata_hash) else None
-    elif suite is not None and not _has_suite(result, suite.metadata_hash):
+        suite = suite or _suite_of(result, path.parent)
+    if suite is not None and not has_suite(result, suite.metadata_hash):
         raise TrialsError(f"{name}: not scored with suite {suite.name}; name its suite (--suite)")
-    return diagnosis_of(name, result, _reference(result, path, against, suite), suite)
+    return diagnosis_of(name, result, _reference(result, path, against, suite), suite, path and path.parent)
 
 
-def diagnosis_of(name: str, result: RunResult, reference: Reference, suite: Suite | None = None) -> Diagnosis:
-    """Finds the causes of the loss of a result to a reference."""
-    own = diagnosis_figures(result, suite)
+def diagnosis_in_brief(path: Path, suite: Suite | None) -> Diagnosis:
+    """The loss of a result.json to the median by causes; raises TrialsError if many runs are beside it."""
+    result = read_result(path)
+    reference = _reference(result, path, "median", suite, most=_FEW)
+    return diagnosis_of(run_name(path.parent), result, reference, suite, path.parent)
+
+
+def diagnosis_of(
+    name: str, result: RunResult, reference: Reference, suite: Suite | None = None, folder: Path | None = None
+) -> Diagnosis:
+    """Finds the causes of the loss of a result to a reference; `folder` holds its trials."""
+    own = diagnosis_figures(result, suite, folder)
     names = [key for key in own if key in reference.figures and all(map(isfinite, own[key][:4]))]
     if not names:
         raise TrialsError(f"{name}: has no question in common with {reference.name}")
     losses = {key: question_losses(own[key], reference.figures[key]) for key in names}
-    answers = [answer for key in names for answer in own[key].answers]
-    n = {fault: sum(answer[0] == fault for answer in answers) for fault in FAULTS}
-    n["keywords"] = sum(keywords > 0 for _, keywords, _ in answers)
-    n["length"] = sum(length > 0 for _, _, length in answers)
+    shares = {fault: [own[key].faults.get(fault, (0.0, 0.0, 0)) for key in names] for fault in FAULTS}
+    n_answers, *n_costly = map(sum, zip(*(own[key].judged for key in names), strict=True))
+    n = {fault: sum(row[2] for row in rows) for fault, rows in shares.items()}
+    n |= zip(("keywords", "length"), n_costly, strict=True)
     causes = []
     for cause in CAUSES:
         worst = max(names, key=lambda key: losses[key][cause])
         example = (
             (worst, result.questions[worst].question) if cause != "other" and losses[worst][cause] > 0 else (None,) * 2
         )
-        share = _mean(own[key].faults.get(cause, (0.0,))[0] for key in names) if cause in FAULTS else None
-        causes.append(Cause(cause, _mean(losses[key][cause] for key in names), n.get(cause), share, *example))
+        loss, is_fault = _mean(losses[key][cause] for key in names), cause in FAULTS
+        share = _mean(row[0] for row in shares[cause]) if is_fault else None
+        causes.append(Cause(cause, loss, n.get(cause) if is_fault or loss > 0 else None, share, *example))
     return Diagnosis(
         run=name,
         reference=reference.name,
@@ -220,9 +239,10 @@ def diagnosis_of(name: str, result: RunResult, reference: Reference, suite: Suit
         reference_score=_mean(reference.figures[key].score for key in names),
         causes=tuple(causes),
         n_questions=len(names),
-        n_answers=len(answers),
+        n_answers=n_answers,
         n_trials=result.num_trials,
         language=AnswerFaults(result, suite).language,
+        problems=reference.problems,
     )
 
 
@@ -242,31 +262,34 @@ def _published() -> dict[str, Any]:
 def published_reference(result: RunResult, name: str = "median") -> Reference | None:
     """The median or the best of the published runs; None if a result is of another suite."""
     content = _published()
-    if not _has_suite(result, content["metadata_hash"]):
+    if not has_suite(result, content["metadata_hash"]):
         return None
     figures = {key: QuestionFigures.of_row(row) for key, row in content[name].items()}
-    return _named(name, figures, content["best_run"], f"{content['n_runs']} published runs")
-
-
-def diagnosis_to_published(path: Path, suite: Suite | None) -> Diagnosis | None:
-    """The causes of the loss of a result.json to the median of the published runs; None if it is of another suite."""
-    result = read_result(path)
-    reference = published_reference(result)
-    return reference and diagnosis_of(run_name(path.parent), result, reference, suite)
-
-
-def _named(name: str, figures: Figures, best: str, runs: str) -> Reference:
+    runs = f"of {content['n_runs']} published runs"
     if name == "best":
-        return Reference("the best run", figures, f"{best}, of {runs}")
-    return Reference("the median", figures, f"of {runs}, for each question")
+        return Reference("the best run", figures, f"{content['best_run']}, {runs}")
+    return Reference("the median", figures, f"{runs}, for each question")
 
 
-def _has_suite(result: RunResult, metadata_hash: str) -> bool:
-    """Whether a result is of a suite, or of some of its questions."""
-    return result.metadata_hash in (metadata_hash, hash_of_cut(metadata_hash, list(result.questions)))
+def _suite_of(result: RunResult, folder: Path) -> Suite | None:
+    """The suite of a result: that of its checkout, or a packaged or fetched one; None if it is unknown."""
+    with suppress(SuiteError):
+        suite = suite_of(folder)
+        if has_suite(result, suite.metadata_hash):
+            return suite
+    return recorded_suite(folder)
 
 
-def _reference(result: RunResult, path: Path | None, against: str | Path | RunResult, suite: Suite | None) -> Reference:
+@lru_cache(maxsize=_FEW)
+def _read(path: Path, changed: int, suite: Suite | None) -> tuple[RunSummary, Figures]:
+    """A run to compare with; commands that diagnose several runs read it only once."""
+    result = read_result(path)
+    return result.summary(), diagnosis_figures(result, suite, path.parent)
+
+
+def _reference(
+    result: RunResult, path: Path | None, against: str | Path | RunResult, suite: Suite | None, *, most: float = inf
+) -> Reference:
     if isinstance(against, RunResult):
         return Reference(model_of(against.config, "the reference"), diagnosis_figures(against, suite))
     folder, is_named = Path(against), against in REFERENCES
@@ -275,23 +298,29 @@ def _reference(result: RunResult, path: Path | None, against: str | Path | RunRe
             return published
         if path is None:
             raise TrialsError("against: a result in memory has no runs beside it; expected a run or a directory")
-        root = checkout_of(path.parent)
-        folder = root / "result" if root and root / "result" in path.resolve().parents else path.parent.parent
-    own = path and path.resolve()
-    others = {run_name(other.parent): read_result(other) for other in find_results([folder]) if other.resolve() != own}
-    figures = {
-        name: (other, diagnosis_figures(other, suite))
-        for name, other in others.items()
-        if _has_suite(result, other.metadata_hash)
-    }
-    if not figures:
+        folder = next((parent for parent in path.absolute().parents if parent.name == "result"), path.parent.parent)
+    paths, runs, problems = find_results([folder]), dict[Path, tuple[RunSummary, Figures]](), list[str]()
+    if len(paths) > most:
+        raise TrialsError(f"{folder}: has {len(paths)} results; expected at most {most}")
+    for other in paths:
+        try:
+            run = _read(other.resolve(), other.stat().st_mtime_ns, suite)
+        except PfgenError as error:
+            problems.append(str(error))
+        else:
+            if has_suite(result, run[0].metadata_hash):
+                runs[other] = run
+    if not runs or (is_named and path and [other.resolve() for other in runs] == [path.resolve()]):
         expected = "expected a run or a directory of runs to compare with (--against)"
         raise TrialsError(f"{folder}: no other result of the suite of {path or 'the run'} there; {expected}")
-    if len(figures) == 1 and not is_named:
-        [(name, (_, only))] = figures.items()
-        return Reference(name, only)
-    models = [name for name, (other, _) in figures.items() if not is_system(model_of(other.config, name))] or [*figures]
-    best = max(models, key=lambda name: figures[name][0].score)
-    if against != "best":
-        figures[best] = figures[best][0], median_figures([figures[name][1] for name in models])
-    return _named(str(against), figures[best][1], best, f"{counted(len(models), 'run')} in {folder}")
+    if len(runs) == 1 and not is_named:
+        [(other, (_, figures))] = runs.items()
+        return Reference(run_name(other.parent), figures, problems=tuple(problems))
+    scores = {other: run.score for other, (run, _) in runs.items() if not is_system(model_of(run.config, ""))}
+    ranked = [other for other, score in scores.items() if isfinite(score)] or [*runs]
+    best, n_runs = max(ranked, key=lambda other: runs[other][0].score), counted(len(ranked), "run")
+    if against == "best":
+        about = f"{run_name(best.parent)}, of {n_runs} in {folder}"
+        return Reference("the best run", runs[best][1], about, tuple(problems))
+    median = median_figures([runs[other][1] for other in ranked])
+    return Reference(f"the median of {n_runs}", median, f"in {folder}, for each question", tuple(problems))

@@ -1,7 +1,8 @@
 """What a run loses, in figures: of each question its means, the faults of its answers, and the cost of their lengths.
 
-All figures come from result.json: of each question the means of its answers, and its recorded answers, which stand for
-the answers between them. Only the part of an answer that its score reads is judged. The languages are those of the
+They come from all answers where the trials of the run and its suite are at hand. Otherwise they come from result.json:
+of each question the means of its answers, and the recorded answers, which stand for the answers between them. Only the
+part of an answer that its score reads is judged. The languages are those of the
 questions' scripts, so no reference answer is read. Lengths and rules are those of the suite; without it, lengths are
 the usual ones, and a rule is met if its name is in the answer. Rule: docs/diagnosis.md.
 """
@@ -14,14 +15,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from math import fsum, isfinite, prod
+from math import fsum, isfinite, nan, prod, sqrt
+from pathlib import Path
 from typing import NamedTuple
 
-from ..base.errors import SuiteError
-from ..suite.keywords import Rule, searched
+from ..base.errors import PfgenError, SuiteError
+from ..base.untrusted_json import WrittenJson
+from ..suite.keywords import Rule, pattern_time_limit, searched
 from ..suite.questions import Question, some_references
-from ..suite.suite import Suite
+from ..suite.suite import Suite, hash_of_cut
 from .run_result import QuestionResult, RunResult, ScoredAnswer, Scores
+from .trials import Trials, packed_trials
 
 FAULTS = ("empty", "language", "loop", "cut")
 """The faults in their order: an answer has the first of its faults."""
@@ -39,9 +43,12 @@ MIN_CUT = 25
 CAUSES = (*FAULTS, "keywords", "wording", "length", "other")
 """The causes of a loss, in the order of tables."""
 
+_N_RECORDED = 5  # answers to a question in a result.json
+_TOLERANCE = 1e-4  # of means of scores
 _AT_THE_LIMIT = ("length", "max_tokens")
 _SCRIPTS = {"HIRAGANA": "Japanese", "KATAKANA": "Japanese", "KATAKANA-HIRAGANA": "Japanese", "IDEOGRAPHIC": "CJK"}
 _LANGUAGES = {"Japanese": "Japanese", "CJK": "Chinese", "HANGUL": "Korean"}
+_WORD = re.compile(r"\w")
 _END = re.compile(r"[。．.｡！!？?…‥)）」』](?:\W|<[|/]?\w+\|?>)*$")  # special tokens may follow
 _N_OF_END = 60
 
@@ -56,61 +63,123 @@ class QuestionFigures(NamedTuple):
     late: float = 0.0  # what faultless answers lose of helpfulness by their length
     short: float = 0.0  # what faultless answers would gain of fluency if they were as long as the target
     clean: Sequence[float] | None = None  # the first four means over the faultless answers; None without such answers
-    faults: Mapping[str, tuple[float, float]] = {}  # by fault: the share of the answers, and their part of the score
+    # by fault: the share of the answers, their part of the score, and the number of judged answers
+    faults: Mapping[str, tuple[float, float, int]] = {}
+    # the number of judged answers: all, those whose keywords cost, and those whose length costs
+    judged: tuple[int, int, int] = (0, 0, 0)
     # of each recorded answer: its fault, and what its keywords and its length cost of the score
     answers: Sequence[tuple[str | None, float, float]] = ()
 
     @classmethod
     def of_row(cls, row: Sequence[float]) -> QuestionFigures:
         """The figures of a reference."""
-        return cls._make((*row, None, {}, ()))
+        return cls._make((*row, None, {}, (0, 0, 0), ()))
 
 
 Figures = Mapping[str, QuestionFigures]
 """The figures of a run, by question ID."""
 
+Weighted = Sequence[tuple[float, Sequence[float], str]]
+"""The weights of answers, their scores, and their fault."""
 
-def diagnosis_figures(run: RunResult, suite: Suite | None = None) -> dict[str, QuestionFigures]:
+
+class _Answer(NamedTuple):
+    text: str
+    scores: tuple[float, float, float, float]
+    stored: ScoredAnswer  # for an answer of the trials, its line
+
+
+def diagnosis_figures(
+    run: RunResult, suite: Suite | None = None, folder: Path | None = None
+) -> dict[str, QuestionFigures]:
     """The figures of a run, from which its losses to any reference follow (`question_losses`).
 
-    The answers of a cause, clearest first: for a fault, those with `answers[n][0]` of that name by falling loss; for
-    keywords and length, those without a fault by falling `answers[n][1]` and `[2]`; for wording by rising
-    fluency + truthfulness.
+    With the folder of the run, they are of all its answers if its trials are those of the result. The recorded answers
+    of a cause, clearest first: for a fault, those with `answers[n][0]` of that name by falling loss; for keywords and
+    length, those without a fault by falling `answers[n][1]` and `[2]`; for wording by rising fluency + truthfulness.
     """
     faults = AnswerFaults(run, suite)
+    everything = _all_answers(run, suite, folder) if suite and folder else {}
     figures = {}
     for name, question in run.questions.items():
         asked = suite[name] if suite and name in suite else Question(name, question.question, {})
-        figures[name] = _figures(question, asked, run.num_trials, faults)
+        figures[name] = _figures(question, asked, everything.get(name, ()), run.num_trials, faults)
     return figures
 
 
-def _figures(question: QuestionResult, asked: Question, n_trials: int, faults: AnswerFaults) -> QuestionFigures:
-    target = asked.lengths.target
-    parts: dict[str, tuple[float, float]] = {}
-    clean: list[tuple[float, tuple[float, ...]]] = []
-    answers: list[tuple[str | None, float, float]] = []
-    all_scores = [_four(sample.scores) for sample in question.samples]
-    weights = _fitted(question.scores.average, [scores[0] for scores in all_scores], n_trials)
-    for sample, scores, weight in zip(question.samples, all_scores, weights, strict=True):
-        n = asked.n_units(sample.answer)
-        if not all(map(isfinite, scores)):  # counts as not recorded
-            answers.append((None, 0.0, 0.0))
-            continue
-        fault = faults.of(sample, asked, scores[2])
-        if fault is not None:
-            share, part = parts.get(fault, (0.0, 0.0))
-            parts[fault] = share + weight, part + weight * scores[0]
-            answers.append((fault, 0.0, 0.0))
-            continue
-        keywords, fluency = _missing(sample, asked, n, scores[3]), scores[1]
-        late = 1 - scores[3] - keywords
-        short = min(fluency * target / n, max(fluency, 1.0)) - fluency if n < target else 0.0
-        clean.append((weight, (*scores, late, short)))
-        answers.append((None, keywords / 3, (late + short) / 3))
-    total = fsum(weight for weight, _ in clean)
-    *means, late, short = [fsum(weight * values[n] for weight, values in clean) / (total or 1) for n in range(6)]
-    return QuestionFigures(*_four(question.scores), late, short, means if clean else None, parts, answers)
+def has_suite(result: RunResult, metadata_hash: str) -> bool:
+    """Whether a result is of a suite, or of some of its questions."""
+    return result.metadata_hash in (metadata_hash, hash_of_cut(metadata_hash, list(result.questions)))
+
+
+def _all_answers(run: RunResult, suite: Suite, folder: Path) -> dict[str, list[_Answer]]:
+    """All answers of a run by question, scored; none unless they are those of the result, and more than it records."""
+    from ..scoring.scorer import LeanScorer
+    from .aggregation import trials_of
+
+    path = packed_trials(folder)
+    if path is None or run.num_trials <= _N_RECORDED or not has_suite(run, suite.metadata_hash):
+        return {}
+    try:
+        trials = Trials.read(path)
+        if trials.input_hash != run.input_hash:
+            return {}
+        trials = trials_of(suite, trials, unknown="skip")
+        with pattern_time_limit():
+            scores, _ = LeanScorer(suite).score(trials.lines.questions, trials.lines.answers).part
+    except PfgenError:  # a result can be diagnosed without its trials
+        return {}
+    everything: dict[str, list[_Answer]] = {}
+    for name, question in run.questions.items():
+        everything[name] = answers = []
+        for row in trials.rows_by_question.get(question.question, ()):
+            fluency, truthfulness, helpfulness, average, *_ = scores.row(row).values
+            stored = ScoredAnswer(WrittenJson(trials.lines.line(row)))
+            answers.append(_Answer(trials.answers[row], (average, fluency, truthfulness, helpfulness), stored))
+        mean = fsum(answer.scores[0] for answer in answers) / (len(answers) or 1)
+        if abs(mean - question.scores.average) > _TOLERANCE:  # scored with other settings
+            return {}
+    return everything
+
+
+def _figures(
+    question: QuestionResult, asked: Question, everything: Sequence[_Answer], n_trials: int, faults: AnswerFaults
+) -> QuestionFigures:
+    samples = everything or [_Answer(sample.answer, _four(sample.scores), sample) for sample in question.samples]
+    weights = _weights(len(everything) or n_trials, len(samples))
+    own = _four(question.scores) if isfinite(question.score) else (nan,) * 4
+    costs: list[tuple[str | None, float, float]] = []
+    faulty, clean = list[tuple[float, Sequence[float], str]](), list[tuple[float, Sequence[float], str]]()
+    for answer, weight in zip(samples, weights, strict=True):
+        (_, fluency, truthfulness, helpfulness), target = answer.scores, asked.lengths.target
+        if not all(map(isfinite, answer.scores)):  # counts as not recorded
+            costs.append((None, 0.0, 0.0))
+        elif fault := faults.of(answer.text, answer.stored, asked, truthfulness):
+            faulty.append((weight, answer.scores, fault))
+            costs.append((fault, 0.0, 0.0))
+        else:
+            n = asked.n_units(answer.text)
+            keywords = _missing(answer, asked, n)
+            late = 1 - helpfulness - keywords
+            short = min(fluency * target / n, max(fluency, 1.0)) - fluency if n < target else 0.0
+            clean.append((weight, (*answer.scores, late, short), ""))
+            costs.append((None, keywords / 3, (late + short) / 3))
+    share, total = fsum(weight for weight, *_ in faulty), fsum(weight for weight, *_ in clean)
+    means = [fsum(weight * values[n] for weight, values, _ in clean) / (total or 1) for n in range(6)]
+    is_whole = len(everything or question.samples) >= n_trials
+    scale = 1.0 if is_whole or not (faulty and clean) else _faulty_share(question, faulty, clean, n_trials) / share
+    if not is_whole and clean:  # the mean of the faultless answers is what the others leave of the recorded means
+        lost = [scale * fsum(weight * scores[n] for weight, scores, _ in faulty) for n in range(4)]
+        means[:4] = [(mean - part) / (1 - scale * share) for mean, part in zip(own, lost, strict=True)]
+    parts: dict[str, tuple[float, float, int]] = {}
+    for weight, scores, fault in faulty:
+        before, part, n = parts.get(fault, (0.0, 0.0, 0))
+        parts[fault] = before + scale * weight, part + scale * weight * scores[0], n + 1
+    judged = len(costs), sum(cost[1] > 0 for cost in costs), sum(cost[2] > 0 for cost in costs)
+    if everything:
+        known = {answer.text: cost for answer, cost in zip(everything, costs, strict=True)}
+        costs = [known.get(sample.answer, (None, 0.0, 0.0)) for sample in question.samples]
+    return QuestionFigures(*own, means[4], means[5], means[:4] if clean else None, parts, judged, costs)
 
 
 def _four(scores: Scores) -> tuple[float, float, float, float]:
@@ -120,40 +189,49 @@ def _four(scores: Scores) -> tuple[float, float, float, float]:
 @lru_cache(maxsize=64)
 def _weights(n_trials: int, n_samples: int) -> Sequence[float]:
     """The share of the answers that each recorded one stands for: an answer between two counts in part for both."""
-    places = sorted({round(share * (n_trials - 1)) for share in (0, 0.25, 0.5, 0.75, 1)})
+    places: Sequence[int] = sorted({round(share * (n_trials - 1)) for share in (0, 0.25, 0.5, 0.75, 1)})
     if len(places) != n_samples:  # not the usual answers of a result
-        places = list(range(n_samples))
-    weights = [0.0] * n_samples
+        places = range(n_samples)
+    weights = [1.0] * n_samples
     for place, (begin, end) in enumerate(pairwise(places)):
-        weights[place] += (end - begin + 1) / 2
+        weights[place] += (end - begin - 1) / 2
         weights[place + 1] += (end - begin - 1) / 2
-    weights[-1:] = [weight + 1 for weight in weights[-1:]]
     return [weight / fsum(weights) for weight in weights]
 
 
-def _fitted(mean: float, scores: Sequence[float], n_trials: int) -> list[float]:
-    """The weights of answers; weight moves between the worst one and the one before it until their mean is this one.
+def _faulty_share(question: QuestionResult, faulty: Weighted, clean: Weighted, n_trials: int) -> float:
+    """The share of the answers that have a fault, from the mean and the deviation of the scores of all answers.
 
-    The worst answer stands for itself at least, and at most for all answers between both.
+    If the share is s, the mean of faulty scores f and their variance u, the distance of the faultless scores' mean to f
+    is d and their variance v, then mean - f = (1 - s) d, and deviation² + (mean - f)² = s u + (1 - s) (d² + v).
     """
-    weights = list(_weights(n_trials, len(scores)))
-    if len(scores) > 1 and isfinite(distance := scores[-2] - scores[-1]) and distance > 1e-9:
-        surplus = fsum(weight * score for weight, score in zip(weights, scores, strict=True)) - mean
-        least, both = 1 / n_trials, weights[-1] + weights[-2]
-        if isfinite(surplus) and weights[-1] > least + 1e-9:
-            weights[-1] = min(max(weights[-1] + surplus / distance, least), 2 * weights[-1] - least)
-            weights[-2] = both - weights[-1]
-    return weights
+    (share, f, u), (_, mean, v) = _moments(faulty), _moments(clean)
+    below, distance = question.scores.average - f, mean - f
+    if isfinite(question.score_std) and below > _TOLERANCE:
+        ratio = (question.score_std**2 + below**2 - share * u) / below
+        distance = (ratio + sqrt(max(0.0, ratio**2 - 4 * v))) / 2
+    distance = min(distance, max(scores[0] for _, scores, _ in clean) - f)
+    fitted = 1 - below / distance if distance > _TOLERANCE else share
+    return min(max(fitted, len(faulty) / n_trials), 1 - len(clean) / n_trials)
 
 
-def _missing(sample: ScoredAnswer, asked: Question, n_units: int, helpfulness: float) -> float:
+def _moments(answers: Weighted) -> tuple[float, float, float]:
+    """The weight of answers, their mean score and its variance."""
+    total = fsum(weight for weight, *_ in answers)
+    mean = fsum(weight * scores[0] for weight, scores, _ in answers) / total
+    return total, mean, fsum(weight * (scores[0] - mean) ** 2 for weight, scores, _ in answers) / total
+
+
+def _missing(answer: _Answer, asked: Question, n_units: int) -> float:
     """What helpfulness loses by the rules that the whole answer does not meet."""
-    if n_units <= asked.lengths.target:  # helpfulness has read the whole answer
+    helpfulness = answer.scores[3]
+    if helpfulness >= 1 or n_units <= asked.lengths.target:  # helpfulness has read the whole answer
         return 1 - helpfulness
     if asked.keywords:
-        lefts = [1 - rule.importance for rule in asked.keywords if not _is_met(rule, sample.answer)]
+        lefts = [1 - rule.importance for rule in asked.keywords if not _is_met(rule, answer.text)]
     else:
-        lefts = [left for name, left in sample.unmet if not (name in sample.answer or asked.excess_shown(name))]
+        unmet = answer.stored.unmet
+        lefts = [left for name, left in unmet if not (name in answer.text or asked.excess_shown(name))]
     return 1 - max(prod(lefts), helpfulness)
 
 
@@ -167,7 +245,7 @@ def question_losses(own: QuestionFigures, reference: QuestionFigures) -> dict[st
     """The loss of a question by cause, which add up to the reference's score less its own."""
     losses = dict.fromkeys(CAUSES, 0.0)
     mean = reference.score if own.clean is None else own.clean[0]
-    for fault, (share, part) in own.faults.items():
+    for fault, (share, part, _) in own.faults.items():
         losses[fault] = share * mean - part
     if own.clean is not None:
         _, fluency, truthfulness, helpfulness = own.clean
@@ -182,7 +260,8 @@ def question_losses(own: QuestionFigures, reference: QuestionFigures) -> dict[st
 def median_figures(runs: Sequence[Figures]) -> dict[str, QuestionFigures]:
     """The median of each figure of each question over the runs that have it."""
     names = dict.fromkeys(name for run in runs for name in run)
-    rows = {name: [run[name][:6] for run in runs if name in run] for name in names}
+    all_rows = {name: [run[name][:6] for run in runs if name in run] for name in names}
+    rows = {name: own for name, every in all_rows.items() if (own := [row for row in every if all(map(isfinite, row))])}
     medians = {name: [*map(_median, zip(*own, strict=True))] for name, own in rows.items()}
     return {name: QuestionFigures.of_row(row) for name, row in medians.items()}
 
@@ -199,10 +278,12 @@ class AnswerFaults:
     """The faults of the answers of a run; without a suite, of answers that consist of sentences."""
 
     def __init__(self, run: RunResult, suite: Suite | None) -> None:
-        self._scripts = {name: _scripts(question.question) for name, question in run.questions.items()}
+        scripts = {name: _scripts(question.question) for name, question in run.questions.items()}
         self._pools: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for own in self._scripts.values():
+        for own in scripts.values():
             self._pools[_main(own)] += own
+        shares = {main: {name: n / pool.total() for name, n in pool.items()} for main, pool in self._pools.items()}
+        self._expected = {name: shares[_main(own)] for name, own in scripts.items()}
         self._has_sentences = suite is None or _ends_sentences(suite)
 
     @property
@@ -211,31 +292,43 @@ class AnswerFaults:
         name = max(self._pools, key=lambda name: self._pools[name].total(), default="")
         return _LANGUAGES.get(name, f"{name.capitalize()} script")
 
-    def of(self, sample: ScoredAnswer, asked: Question, truthfulness: float) -> str | None:
+    def of(self, answer: str, stored: ScoredAnswer, asked: Question, truthfulness: float) -> str | None:
         """The first fault of an answer."""
-        answer, lengths = sample.answer, asked.lengths
-        n_read, spelling = lengths.look_ahead, asked.spelling
-        text = answer[:n_read] if spelling is None else spelling.read(answer).cut(n_read)
-        if not re.search(r"\w", text):
+        lengths, spelling = asked.lengths, asked.spelling
+        text = answer[: lengths.look_ahead] if spelling is None else spelling.read(answer).cut(lengths.look_ahead)
+        if not _WORD.search(text):
             return "empty"
         if truthfulness < MAX_TRUTHFULNESS and self._is_other_language(asked.question_id, text):
             return "language"
-        n = len(text) - _WINDOW + 1
-        if n > _WINDOW and len({text[i : i + _WINDOW] for i in range(n)}) <= (1 - MIN_REPEATED) * n:
+        if _is_loop(text):
             return "loop"
         if asked.n_units(answer) >= lengths.limit:  # the score does not read its end
             return None
-        reason = sample.record.get("finish_reason")
+        line = stored.stored if isinstance(stored.stored, bytes) else None
+        is_recorded = line is None or line.find(b"finish_reason") >= 0  # quicker than reading the line
+        reason = stored.record.get("finish_reason") if is_recorded else None
         if isinstance(reason, str):
             return "cut" if reason in _AT_THE_LIMIT else None
         may_be_cut = self._has_sentences and len(answer) >= MIN_CUT
         return "cut" if may_be_cut and not _END.search(answer[-_N_OF_END:]) else None
 
     def _is_other_language(self, question_id: str, text: str) -> bool:
-        expected, own = self._pools[_main(self._scripts[question_id])], _scripts(text)
-        n, n_expected = own.total(), expected.total()
-        overlap = fsum(min(own[name] / n, expected[name] / (n_expected or 1)) for name in own)
-        return n >= MIN_LETTERS and n_expected > 0 and overlap < MIN_OVERLAP
+        expected, own = self._expected[question_id], _scripts(text)
+        n = own.total()
+        overlap = fsum(min(n_own / n, expected.get(name, 0.0)) for name, n_own in own.items())
+        return n >= MIN_LETTERS and bool(expected) and overlap < MIN_OVERLAP
+
+
+def _is_loop(text: str) -> bool:
+    n = len(text) - _WINDOW + 1
+    if n <= _WINDOW:
+        return False
+    # Quick check: a window that occurred before holds one of these 4-grams, a 4-gram is in 7 windows at most.
+    step = _WINDOW - 3
+    n_known = sum(text.find(text[i : i + 4]) < i for i in range(step, n + step - 1, step))
+    if step * n_known < MIN_REPEATED * n:
+        return False
+    return len({text[i : i + _WINDOW] for i in range(n)}) <= (1 - MIN_REPEATED) * n
 
 
 def _ends_sentences(suite: Suite) -> bool:
@@ -257,17 +350,19 @@ def _main(scripts: Counter[str]) -> str:
 
 def _scripts(text: str) -> Counter[str]:
     """The number of letters of each script."""
-    scripts: Counter[str] = Counter()
-    for character, n in Counter(text).items():
-        if script := _script(character):
-            scripts[script] += n
+    scripts = Counter(map(_SCRIPT_OF.__getitem__, text))
+    del scripts[""]
     return scripts
 
 
-@lru_cache(maxsize=1 << 15)
-def _script(character: str) -> str:
-    """The script of a letter, by its name; hiragana and katakana are `Japanese`. "" if it is no letter."""
-    if not character.isalpha():
-        return ""
-    name = unicodedata.name(character, "").removeprefix("HALFWIDTH ").removeprefix("FULLWIDTH ").partition(" ")[0]
-    return _SCRIPTS.get(name, name)
+class _ScriptOf(dict[str, str]):
+    """The scripts of letters, by their names; hiragana and katakana are `Japanese`. "" for other characters."""
+
+    def __missing__(self, character: str) -> str:
+        name = unicodedata.name(character, "") if character.isalpha() else ""
+        name = name.removeprefix("HALFWIDTH ").removeprefix("FULLWIDTH ").partition(" ")[0]
+        script = _SCRIPTS.get(name, name)
+        return self.setdefault(character, script) if character <= "\uffff" else script  # which bounds memory
+
+
+_SCRIPT_OF = _ScriptOf()

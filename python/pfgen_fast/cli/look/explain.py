@@ -9,7 +9,7 @@ from ...base.table import Column, Table
 from ...base.untrusted_text import counted, harmless
 from ...suite.rules import MAX_ORDER, THRESHOLD, add_up
 from .. import options
-from ..app import Json, blocks_of, columns, fail, print_json, print_line, print_table, shown
+from ..app import Json, blocks_of, columns, exit_if_partial, fail, print_json, print_line, print_table, shown, warn
 from ..parser import Argument, Option
 from ..suite_line import given_suite, print_origin, suite_or_here
 
@@ -64,8 +64,11 @@ class Explain:
         if self.question is not None or self.answer is not None or self.profile != "leaderboard":
             fail("--question, --answer and --profile: expected without a run")
         diagnosis = diagnose(run, self.against, suite=given_suite(self.suite))
+        for problem in diagnosis.problems:
+            warn(problem)
         if self.as_json:
             print_json(diagnosis.to_dict())
+            exit_if_partial(diagnosis.problems)
             return
         sentence, *notes = diagnosis.words()
         print_line((shown(sentence), "bold"))
@@ -74,6 +77,7 @@ class Explain:
         print_line()
         for remark in notes:
             print_line((shown(remark), "dim"))
+        exit_if_partial(diagnosis.problems)
 
     def _explain_answer(self, question: str) -> None:
         from ...base.file_reading import stdin

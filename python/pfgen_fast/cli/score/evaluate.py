@@ -17,7 +17,7 @@ from ..look.report import Report
 from ..options import ItemScoreOptions
 from ..parser import Option
 from ..suite_line import about_interval, print_origin
-from .score import outcome_table, print_diagnosis, print_remarks
+from .score import diagnosed, outcome_table, print_diagnoses, print_remarks
 
 if TYPE_CHECKING:
     from ...generation.checkpoints import Checkpoint
@@ -144,7 +144,7 @@ class Evaluate(Generating):
                 print_remarks([outcome])
             print_origin(suite)
             if outcome is not None:
-                print_diagnosis([outcome])
+                print_diagnoses(diagnosed([outcome]))
         if outcome is None or outcome.status == "failed":
             return _Evaluated(generated, suite, outcome)
         entry = entry_of_outcome(outcome)

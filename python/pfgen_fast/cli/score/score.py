@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from ..suite_line import about_interval, given_suite, print_origins
 from .options import ScoreOptions, are_tables, kind_of_table
 
 if TYPE_CHECKING:
+    from ...runs.diagnosis import Diagnosis
     from ...runs.gates import Check
     from ...runs.run_scorer import Outcome
     from ...runs.trials import RunFolder
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 _OF_VERIFY = (
     "verify", "suite", "questions", "limit", "unknown_questions", "sample", "float_sum", "quiet", "verbose", "as_json",
 )  # fmt: skip
+
+
+_MOST_DIAGNOSED = 5
 
 
 class Score(ScoreOptions):
@@ -122,8 +126,9 @@ class Score(ScoreOptions):
             )
             scored = app.track(run_scorer.score(runs), len(runs), "runs", quiet=self.is_silent)
             outcomes = print_outcomes(scored, quiet=self.is_silent, verbose=self.verbose)
-            if not (self.is_silent or is_unusual):
-                print_diagnosis(outcomes)
+            diagnoses = diagnosed(outcomes) if not is_unusual and (self.as_json or not self.is_silent) else {}
+            if not self.is_silent:
+                print_diagnoses(diagnoses, len(outcomes))
         if to_table and not self.is_silent:
             n_runs = sum(outcome.status == "scored" for outcome in outcomes)
             app.print_line(f"answers of {counted(n_runs, 'run')}: {app.shown(self.output)}")
@@ -132,6 +137,8 @@ class Score(ScoreOptions):
             records = [outcome_as_json(outcome, by_subject=self.runs.by_subject) for outcome in outcomes]
             for record, outcome_checks in zip(records, all_checks, strict=True):
                 record.update(self.runs.record(outcome_checks))
+                diagnosis = diagnoses.get(Path(str(record["result"])))
+                record["diagnosis"] = diagnosis and diagnosis.to_dict()
                 if to_table:
                     record["result"] = self.output
             app.print_json(records)
@@ -252,16 +259,22 @@ def print_remarks(outcomes: Sequence[Outcome], *, verbose: bool = False) -> None
         app.print_line((app.shown(f"{counted(n, 'run')}: {remark}"), "dim"))
 
 
-def print_diagnosis(outcomes: Sequence[Outcome]) -> None:
-    """Prints why one run of the published suite scores less than the median; 'explain' tells it of each of several."""
-    for outcome in outcomes if len(outcomes) == 1 else ():
-        from ...runs.diagnosis import diagnosis_to_published
+def diagnosed(outcomes: Sequence[Outcome]) -> dict[Path, Diagnosis]:
+    """Why runs score less than the median, by the path of their result; empty for many runs, which take long."""
+    diagnoses: dict[Path, Diagnosis] = {}
+    for outcome in outcomes if len(outcomes) <= _MOST_DIAGNOSED else ():
+        from ...runs.diagnosis import diagnosis_in_brief
 
-        with contextlib.suppress(PfgenError):  # such as a result with other samples
+        with contextlib.suppress(PfgenError):  # such as a run without others beside it
             if outcome.summary and outcome.is_kept and outcome.path.exists():
-                diagnosis = diagnosis_to_published(outcome.path, outcome.suite)
-                if diagnosis:
-                    app.print_line(app.shown(diagnosis.sentence()))
+                diagnoses[outcome.path] = diagnosis_in_brief(outcome.path, outcome.suite)
+    return diagnoses
+
+
+def print_diagnoses(diagnoses: Mapping[Path, Diagnosis], n_runs: int = 1) -> None:
+    """Prints the sentence of each diagnosis, with the names of several runs."""
+    for diagnosis in diagnoses.values():
+        app.print_line(app.shown(f"{diagnosis.run}: {diagnosis.sentence()}" if n_runs > 1 else diagnosis.sentence()))
 
 
 def print_by_subject(outcomes: Iterable[Outcome]) -> None:

@@ -12,7 +12,7 @@ function lossFigures(more, question, run) {
   const of = (name) => more[name][question][run];
   if (of("faults") === null || !isNumber(of("average"))) return null;
   return { score: of("average"), fluency: of("fluency"), truthfulness: of("truthfulness"), helpfulness: of("helpfulness"),
-    late: of("late"), short: of("short"), clean: of("clean"), faults: of("faults"), nCostly: of("n_costly") };
+    late: of("late"), short: of("short"), clean: of("clean"), faults: of("faults"), judged: of("judged") };
 }
 
 /** The loss of a question by cause; the losses add up to the reference's score less its own. */
@@ -39,7 +39,7 @@ function namedReferences(more) {
   const n = counted(rankedRuns.length);
   return [
     ...(more.published ? [["published", `the median ${more.published.about.split(",")[0]}`]] : []),
-    ...(rankedRuns.length > 1 ? [["median", `the median of the ${n} ranked runs`], ["best", "the best run"]] : []),
+    ...(rankedRuns.length > 1 ? [["median", `the median of ${n} runs`], ["best", "the best run"]] : []),
   ];
 }
 
@@ -54,7 +54,7 @@ function referenceOf(asked, more) {
   if (run !== undefined) return { name: asked === "best" ? "the best run" : overview.runs[run].name, length: overview.runs[run].length, at: (question) => lossFigures(more, question, run) };
   const published = asked === "published" && more.published;
   const { rows } = published || more.median;
-  return { name: "the median", length: published ? null : median(modelRuns.map((number) => overview.runs[number].length)), at: (question) => rows[question] && Object.fromEntries(FIGURES.map((name, place) => [name, rows[question][place]])) };
+  return { name: published ? "the median" : `the median of ${counted(rankedRuns.length)} runs`, length: published ? null : median(modelRuns.map((number) => overview.runs[number].length)), at: (question) => rows[question] && Object.fromEntries(FIGURES.map((name, place) => [name, rows[question][place]])) };
 }
 
 /** The loss of a run to a reference by cause, over the questions that both have. */
@@ -64,25 +64,26 @@ function diagnosisOf(more, run, reference) {
     return own && other ? [{ question, own, other, losses: questionLosses(own, other) }] : [];
   });
   const faultsOf = (cause) => rows.flatMap(({ own }) => own.faults.filter(([fault]) => fault === cause));
-  const nCostly = (place) => sum(rows.map(({ own }) => own.nCostly[place]));
-  const causes = overview.causes.map((cause) => ({
-    cause, loss: mean(rows.map(({ losses }) => losses[cause])),
-    share: sum(faultsOf(cause).map(([, share]) => share)) / rows.length,
-    n: overview.faults.includes(cause) ? sum(faultsOf(cause).map(([, , , n]) => n)) : cause === "keywords" ? nCostly(0) : cause === "length" ? nCostly(1) : null,
-  }));
+  const judged = (place) => sum(rows.map(({ own }) => own.judged[place]));
+  const nAnswers = judged(0);  // all answers, or those that are recorded
+  const causes = overview.causes.map((cause) => {
+    const [loss, place] = [mean(rows.map(({ losses }) => losses[cause])), { keywords: 1, length: 2 }[cause]];
+    const n = overview.faults.includes(cause) ? sum(faultsOf(cause).map(([, , , n]) => n)) : place && loss > 0 ? judged(place) : null;
+    return { cause, loss, n, share: sum(faultsOf(cause).map(([, share]) => share)) / rows.length };
+  });
   return {
     rows, causes, reference: reference.name, score: mean(rows.map(({ own }) => own.score)), referenceScore: mean(rows.map(({ other }) => other.score)),
-    nAnswers: sum(rows.map(({ question }) => more.samples[question][run])), nTrials: overview.runs[run].trials,
+    nAnswers, isWhole: nAnswers >= overview.runs[run].trials * rows.length,
   };
 }
 
 /** The loss and its largest causes, in the sentence of the terminal. */
 function diagnosisSentence(diagnosis) {
-  const { causes, reference, score, referenceScore, rows, nAnswers, nTrials } = diagnosis;
+  const { causes, reference, score, referenceScore, nAnswers, isWhole } = diagnosis;
   const part = ({ cause, loss, n, share }) => {
     const [points, words] = [figure(Math.abs(loss), 3), overview.cause_words[cause]];
     if (!overview.faults.includes(cause)) return `${points} ${(loss > 0 && words) || `by ${cause}`}`;
-    if (nAnswers === nTrials * rows.length) return `${points} in ${n} of ${counted(nAnswers)} ${nAnswers === 1 ? "answer" : "answers"} ${words}`;
+    if (isWhole) return `${points} in ${n} of ${counted(nAnswers)} ${nAnswers === 1 ? "answer" : "answers"} ${words}`;
     return `${points} in ${share >= 0.01 ? `about ${figure(100 * share, 0)}` : "under 1"} % of answers ${words}`;
   };
   const [few, most] = [0.005, 3];
@@ -128,7 +129,7 @@ function diagnosisParts(number, more, asked, reference) {
     answers.replaceChildren(...(cause ? answersOfCause(cause, diagnosis, number) : []));
   };
   const sentence = make("p", { className: "verdict" }, make("b", {}, diagnosisSentence(diagnosis)));
-  const note = make("p", { className: "quiet on-screen" }, "Points of the score; the share of all answers that have a fault, estimated from the samples (≈); or the number of samples with the cause. Select a bar to read its answers.");
+  const note = make("p", { className: "quiet on-screen" }, `Points of the score, and the ${diagnosis.isWhole ? "number of answers" : "estimated share of answers (≈) or the number of samples"} with the cause. Select a bar to read ${diagnosis.isWhole ? "its samples" : "its answers"}.`);
   return { nodes: [sentence, against, chart, note, answers, make("p", {}, ...costlyKeywords(diagnosis, more, number))], follow };
 }
 
@@ -144,8 +145,7 @@ function linkedCauses(diagnosis) {
 
 /** The bars from the reference to the run. */
 function barsOf(diagnosis) {
-  const { reference, score, referenceScore, nAnswers, nTrials, rows } = diagnosis;
-  const isWhole = nAnswers === nTrials * rows.length;
+  const { reference, score, referenceScore, nAnswers, isWhole } = diagnosis;
   const kind = narrow.matches ? "" : isWhole ? " answers" : " samples";
   return [
     { name: reference.replace(/^the /, "The "), total: referenceScore, text: figure(referenceScore, 3) },
@@ -180,6 +180,7 @@ function answersOfCause(cause, { rows, causes }, run) {
       n += elements.length;
       list.append(...elements);
     }
+    if (!list.children.length) list.append(make("p", { className: "quiet" }, "No recorded sample has this cause."));
     if (rest.length) list.append(moreButton(`Show more (of ${counted(rest.length)} ${rest.length === 1 ? WORDS.question : WORDS.questions})`, showMore));
   };
   const title = make("h3", {}, `${CAUSE_NAMES[cause][loss > 0 ? 0 : 1]}: the answers by ${WORDS.question}, ${loss > 0 ? "largest loss" : "largest gain"} first`);

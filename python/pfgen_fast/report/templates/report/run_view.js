@@ -93,7 +93,7 @@ function distanceTo(reference, own) {
 }
 
 function distanceTitle() {
-  return `To ${shownReference.name.startsWith("the ") ? shownReference.name : `the other ${WORDS.run}`}`;
+  return `To ${shownReference.name.startsWith("the ") ? shownReference.name.split(" of ")[0] : `the other ${WORDS.run}`}`;
 }
 
 /** The rank and the score of the run. */
