@@ -19,11 +19,7 @@ def write_result(suite, folder, **changes):
 def live(mini, tmp_path):
     for name in ("one", "two"):
         write_result(mini, tmp_path / "result" / name)
-    problems = []
-    report = Site(
-        [str(tmp_path / "result")], tmp_path / "page", problems.append, lambda _: mini, pytest.fail, is_live=True
-    )
-    report.named = problems
+    report = Site([str(tmp_path / "result")], tmp_path / "page", print, lambda _: mini, pytest.fail, is_live=True)
     report.write()
     return report
 
@@ -122,10 +118,10 @@ def test_a_removed_result_is_no_longer_shown(live, tmp_path):
     assert "report: 1 run" in looked(live, 3)
 
 
-def test_a_bad_result_is_named_once_and_the_others_are_shown(live, tmp_path):
+def test_a_bad_result_is_named_once_and_the_others_are_shown(live, tmp_path, capsys):
     (tmp_path / "result" / "two" / "result.json").write_text("{}")
     assert "report: 1 run" in looked(live, 4)
-    (problem,) = live.named
+    (problem,) = capsys.readouterr().out.splitlines()
     assert "two/result.json: not a result" in problem
 
 
@@ -134,7 +130,7 @@ def test_a_report_that_cannot_be_written_is_named_and_the_next_change_tried(live
     (live.folder / "data").write_text("in the way")
     write_result(mini, tmp_path / "result" / "three")
     looked(live, 4)
-    assert "data" in live.named[0]
+    assert "data" in next(iter(live.problems))
     (live.folder / "data").unlink()
     write_result(mini, tmp_path / "result" / "four")
     assert "report: 4 runs" in looked(live, 2)

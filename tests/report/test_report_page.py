@@ -288,6 +288,8 @@ def test_the_heat_map_is_one_stop_of_the_keyboard_and_its_cells_lead_to_answers(
     assert tab.fragment == "tab=heat-map&run=org/alpha/1&question=Q03&order=number"
     tab.press("Escape")
     assert page.locator(".heat-above a").nth(1).inner_text().startswith("alpha")  # without its organisation
+    turned = "(it) => (it.parentNode.className = 'turned', getComputedStyle(it).textOverflow)"
+    assert page.locator(".heat-above bdi").first.evaluate(turned) == "ellipsis"  # of a name without enough space
     page.locator(".heat-above a").nth(1).click()
     assert tab.fragment == "tab=heat-map&run=org/alpha/1&order=number"
 

@@ -102,6 +102,8 @@ def test_what_score_writes_is_read_by_its_average_and_repeats_are_trials(read, t
     assert scores.metrics[:5] == ("average", "fluency", "truthfulness", "helpfulness", "fluency_A")
     assert (scores.models, scores.n_trials["average"].max()) == (("careful", "hasty", "rambling"), 3)
     assert scores.notes == ()
+    assert call("leaderboard", scored)[1].split()[2] == "score"  # the word of `score` and of the page
+    assert "in score, over items" in call("compare", scored)[1]
     rows = [json.loads(row) for row in scored.read_text(encoding="utf-8").splitlines()]
     first = [row["average"] for row in rows if (row["model"], row["question"]) == ("careful", rows[0]["question"])]
     assert scores.values["average"][0, 0] == pytest.approx(np.mean(first))
