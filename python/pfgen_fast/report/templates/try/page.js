@@ -160,13 +160,13 @@ function tryElements(core, tellLoaded) {
     if (!table) return;
     const heads = ["", say("model"), say("score"), say("fluency"), say("truthfulness"), say("helpfulness"), say("answers")];
     const rows = table.models.map(({ rank, model, n, means }) => make("tr", {},
-      make("td", {}, counted(rank)), make("th", { scope: "row" }, shortened(model, 80)),
+      make("td", {}, rank === null ? "–" : counted(rank)), make("th", { scope: "row" }, shortened(model, 80)),
       ...means.map((mean, column) => make("td", {}, figure(mean, column ? 3 : 4))), make("td", {}, counted(n))));
     const save = buttonTo(() => saveFile(`${name.replace(TABLE, "")}-scored.csv`, scoredCsv(table), "text/csv"), {}, say("save"));
     ranking.replaceChildren(make("h2", {}, say("ranking", name)),
       make("div", { className: "scroller", tabIndex: 0, role: "group", ariaLabel: say("ranking", name) },
         make("table", { className: "ranked" }, make("thead", {}, make("tr", {}, ...heads.map((head) => make(head ? "th" : "td", head ? { scope: "col" } : {}, head)))), make("tbody", {}, ...rows))),
-      ...table.isCommon ? [] : [make("p", { className: "quiet" }, say("apart"))], save);
+      ...[[!table.isCommon, "apart"], [table.models.at(-1).rank === null, "unranked"]].flatMap(([isTrue, word]) => isTrue ? [make("p", { className: "quiet" }, say(word))] : []), save);
   }
 
   const input = make("input", { className: "unseen", type: "file", multiple: true, accept: ".pfgen,.csv,.tsv,.jsonl,.ndjson" });

@@ -92,11 +92,14 @@ function usualColumns(columns, usual, name) {
 
 /** The scores of a file with answers: its rows, and its models, best first; null if `onProgress` returns false. */
 async function scoredTable(content, name, { scorer, head }, onProgress) {
+  const mark = String(new Uint8Array(content.slice(0, 2)));
+  const encoding = { "255,254": "utf-16le", "254,255": "utf-16be" }[mark] ?? "utf-8";
   let text;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(content);
+    text = new TextDecoder(encoding, { fatal: true }).decode(content);
   } catch {
-    throw new pfgen.PfgenError(`${name}: not UTF-8`);
+    const [before] = new TextDecoder(encoding).decode(content).split("\ufffd", 1);
+    throw new pfgen.PfgenError(`${name}, line ${before.split("\n").length}: not ${encoding.toUpperCase()}; save the file as UTF-8`);
   }
   const delimiter = DELIMITERS[name.match(TABLE)[1].toLowerCase()];
   const { columns, rows } = delimiter ? csvRows(text, delimiter, name) : jsonRows(text, name);
@@ -139,7 +142,7 @@ function rankedModels(scored) {
     const means = SCORES.map((name) => mean(questions.map(([, own]) => mean(own.map(({ scores }) => scores[name])))));
     return { model, n: rows.length, means, asked: questions.map(([question]) => question).sort().join("\n") };
   }).sort((a, b) => (b.means[0] ?? -1) - (a.means[0] ?? -1));
-  models.forEach((own, at) => { own.rank = at && own.means[0] === models[at - 1].means[0] ? models[at - 1].rank : at + 1; });
+  models.forEach((own, at) => { own.rank = own.means[0] === null ? null : at && own.means[0] === models[at - 1].means[0] ? models[at - 1].rank : at + 1; });
   return models;
 }
 
