@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import re
+import shutil
 
 import pytest
 from makers.documented import DOCS, ROOT, tool
@@ -225,9 +226,8 @@ def test_bad_files_and_texts_get_a_sentence_and_the_page_goes_on(opened, mini):
 def test_a_site_without_the_module_says_how_to_build_it(opened, site, monkeypatch, tmp_path, open_tab):
     page_files = tool("try_page")
     monkeypatch.setattr(page_files, "MODULE", tmp_path / "none")
-    (tmp_path / "try").mkdir()
+    shutil.copytree(site, tmp_path, dirs_exist_ok=True)
     (tmp_path / "try" / "try.js").write_text(page_files.try_files()["try.js"], encoding="utf-8")
-    (tmp_path / "try.html").write_bytes((site / "try.html").read_bytes())
     assert "make wasm" in open_tab(tmp_path / "try.html").page.text_content("#try [role=status]")
 
 
