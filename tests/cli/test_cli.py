@@ -95,7 +95,7 @@ def test_a_bad_run_is_named_and_the_others_are_done(call, runs, mini, name, cont
     assert str(bad / name) in err
     assert message in err
     assert len(err.splitlines()) == 1
-    assert len(out.splitlines()) == 5  # the heads, two runs, what ± means, and their suite
+    assert len(out.splitlines()) == 7  # the heads, two runs, what ± means, their suite, and why each loses or gains
     assert (bad / "result.json").read_bytes() == b"as it was"
 
 

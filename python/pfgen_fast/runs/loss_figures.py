@@ -350,6 +350,8 @@ def _main(scripts: Counter[str]) -> str:
 
 def _scripts(text: str) -> Counter[str]:
     """The number of letters of each script."""
+    if text.isascii():  # counted in half the time
+        return Counter(LATIN=n) if (n := sum(map(str.isalpha, text))) else Counter()
     scripts = Counter(map(_SCRIPT_OF.__getitem__, text))
     del scripts[""]
     return scripts
