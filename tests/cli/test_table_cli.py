@@ -64,6 +64,9 @@ def test_a_table_is_scored_by_model_without_any_option(call, tmp_path, monkeypat
     assert first["metrics"]["fluency"] == pytest.approx(scores.fluency[1:].mean())
     assert (second["score"], second["score_low"], record["output"]) == (pytest.approx(scores.average[0]), None, None)
     assert call("score", "in.csv", "-o", "out.csv")[1] == f"3 rows scored: out.csv\n{out}"
+    rows = "".join(f"{asked},{text}\n" for _, asked, text in ANSWERS)
+    Path("plain.csv").write_text(f"Prompt,response\n{rows}", encoding="utf-8")
+    assert "\n   1  plain.csv  " in call("score", "plain.csv", "-o", "out.csv")[1]
 
 
 def test_a_file_of_answers_of_one_model_with_the_keys_of_trials_stays_a_run(call, tmp_path, monkeypatch):

@@ -97,8 +97,8 @@ class ScoreOptions:
     output: str | None = Option(
         None,
         "Write results below this directory instead of the runs, or a table of all answers to this file, such as "
-        "answers.csv. Tables: write to this file, or '-', instead of printing the means of the models; several "
-        "tables: to this directory.",
+        "answers.csv. Tables: also write the scores of all rows to this file; '-' prints only them; several tables: "
+        "write them to this directory.",
         "-o",
         metavar="PATH",
     )

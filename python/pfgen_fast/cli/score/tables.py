@@ -185,7 +185,7 @@ def _score_one(command: ScoreOptions, scorer: ReferenceScorer | None, source: st
         app.fail("--json prints to stdout, so the table cannot go there: give --output FILE")
     job = _job(command, source, scorer)
     means = AnswerMeans.of(Path(source), job)
-    has_models = means.model_column is not None and job.where is None and target != STDIN and not command.is_silent
+    has_means = job.where is None and target != STDIN and not command.is_silent
 
     def collect(batch: RowBatch, scores: Scores) -> None:
         if means.n_rows <= _MOST_COLLECTED_ROWS:
@@ -197,7 +197,7 @@ def _score_one(command: ScoreOptions, scorer: ReferenceScorer | None, source: st
             target or means.add,
             job,
             on_batch=lambda done: count(done, None),
-            on_scores=collect if target and has_models else None,
+            on_scores=collect if target and has_means else None,
         )
     if command.as_json:
         record = _as_json(FileOutcome(FileTask(command.paths[0], "", target or ""), "scored", *counts), job)
@@ -206,7 +206,7 @@ def _score_one(command: ScoreOptions, scorer: ReferenceScorer | None, source: st
     elif not command.quiet and target != STDIN:
         if target is not None:
             app.print_line(f"{_rows_told(*counts, job)}: {app.shown(target)}")
-        if target is None or (has_models and means.n_rows == counts.n_rows):
+        if target is None or (has_means and means.n_rows == counts.n_rows):
             print_ranking(means.ranking(), "question" if means.question_column else "answer")
         print_origin(job.suite, job.spec.signature if command.verbose else None)
 
