@@ -121,7 +121,7 @@ class Diagnosis(TableResult):
             return f"{points} {CAUSE_WORDS.get(cause.cause, by) if cause.loss > 0 else by}"
         where = f"not in {self.language}" if cause.cause == "language" else CAUSE_WORDS[cause.cause]
         if self.is_whole:
-            return f"{points} in {cause.answers} of {counted(self.n_answers, 'answer')} {where}"
+            return f"{points} in {cause.answers:,} of {counted(self.n_answers, 'answer')} {where}"
         share = 100 * (cause.share or 0)
         return f"{points} in {f'about {share:.0f}' if share >= 1 else 'under 1'} % of answers {where}"
 

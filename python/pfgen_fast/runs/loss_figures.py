@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import fsum, isfinite, nan, prod, sqrt
+from operator import lt
 from pathlib import Path
 from typing import NamedTuple
 
@@ -323,10 +324,9 @@ def _is_loop(text: str) -> bool:
     n = len(text) - _WINDOW + 1
     if n <= _WINDOW:
         return False
-    # Quick check: a window that occurred before holds one of these 4-grams, a 4-gram is in 7 windows at most.
-    step = _WINDOW - 3
-    n_known = sum(text.find(text[i : i + 4]) < i for i in range(step, n + step - 1, step))
-    if step * n_known < MIN_REPEATED * n:
+    # Quick check: a repeated window contains one of these 4-grams, which also occurred before and is in 7 windows.
+    places = range(step := _WINDOW - 3, n + step - 1, step)
+    if step * sum(map(lt, map(text.find, [text[i : i + 4] for i in places]), places)) < MIN_REPEATED * n:
         return False
     return len({text[i : i + _WINDOW] for i in range(n)}) <= (1 - MIN_REPEATED) * n
 

@@ -83,7 +83,7 @@ function diagnosisSentence(diagnosis) {
   const part = ({ cause, loss, n, share }) => {
     const [points, words] = [figure(Math.abs(loss), 3), overview.cause_words[cause]];
     if (!overview.faults.includes(cause)) return `${points} ${(loss > 0 && words) || `by ${cause}`}`;
-    if (isWhole) return `${points} in ${n} of ${counted(nAnswers)} ${nAnswers === 1 ? "answer" : "answers"} ${words}`;
+    if (isWhole) return `${points} in ${counted(n)} of ${counted(nAnswers)} ${nAnswers === 1 ? "answer" : "answers"} ${words}`;
     return `${points} in ${share >= 0.01 ? `about ${figure(100 * share, 0)}` : "under 1"} % of answers ${words}`;
   };
   const [few, most] = [0.005, 3];
