@@ -14,15 +14,11 @@ function manyPlots(figures) {
   return make("div", { className: `plots ${figures.length > SMALL ? "small" : ""}` }, ...figures);
 }
 
-/** The model of a run such as `result/org/model/5e1e9f4`, or of the name of a model such as `org/model`. */
-function modelOf(label) {
-  return shortened(label?.replace(/^result\//, "").split("/")[1] ?? label ?? "", 28);
-}
-
 const MOST_NAMED = 24;  // points; more have no room for all names
 
 function points({ x, y, x_label, y_label, labels, runs }) {
   const names = labels.length ? labels : runs;
+  const modelOf = (label = "") => shortened(label.replace(/^result\//, "").split("/")[1] ?? label, 28);  // of a run such as `result/org/model/5e1e9f4`, or of a name such as `org/model`
   return x.map((value, place) => ({
     x: value, y: y[place], run: runs[place], name: modelOf(labels[place]),
     text: [...(names.length ? [shortened(names[place], 80)] : []), `${x_label} ${shortText(value)}`, `${y_label} ${shortText(y[place])}`],

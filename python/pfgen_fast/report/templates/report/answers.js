@@ -83,14 +83,11 @@ function answerText(text, answers, label) {
   return answerBox(text.length, shown.points.length, label, (begin, end) => tintedNodes(shown, begin, end));
 }
 
-function partsText({ fluency, truthfulness, helpfulness }) {
-  return `fluency ${figure(fluency, 3)} · truthfulness ${figure(truthfulness, 3)} · helpfulness ${figure(helpfulness, 3)}`;
-}
-
 /** An answer below its head (nodes), with its missing keywords. */
 function sampleElement(sample, answers, head, label) {
+  const parts = ["fluency", "truthfulness", "helpfulness"].map((part) => `${part} ${figure(sample[part], 3)}`).join(" · ");
   const element = make("div", { className: "scored" },
-    make("p", { className: "sample-head" }, ...head, make("span", { className: "quiet" }, ` ${partsText(sample)} · ${counted(sample.length)} characters`)),
+    make("p", { className: "sample-head" }, ...head, make("span", { className: "quiet" }, ` ${parts} · ${counted(sample.length)} characters`)),
     answerText(sample, answers, label));
   if (sample.missing.length) {
     element.append(make("p", { className: "missing" }, "Missing keywords: ", ...listed(sample.missing.map((name) => make("bdi", {}, name)))));

@@ -170,23 +170,14 @@ search.addEventListener("input", () => {
 });
 
 search.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && search.value.trim() && overview.has_answers) openAnswers(search.value.trim());
+  const text = search.value.trim();
+  if (event.key === "Enter" && text && overview.has_answers) go({ ...NOTHING_OPEN, tab: "answers", search: "", filters: new Map(state.filters).set("answers", text) });
 });
-
-function openAnswers(text) {
-  go({ ...NOTHING_OPEN, tab: "answers", search: "", filters: new Map(state.filters).set("answers", text) });
-}
 
 function leaveAnswers() {
   const filters = new Map(state.filters);
   filters.delete("answers");
   go({ tab: "", filters });
-}
-
-/** Filters the runs, and draws what depends on them. */
-function applyFilters() {
-  filterRuns();
-  drawSoon();
 }
 
 let applied = "";
@@ -196,5 +187,6 @@ whenChanged(() => {
   const asked = JSON.stringify([state.search, state.filters.get("best"), askedFilters(state.filters), shownTab() === "questions"]);
   if (asked === applied) return;
   applied = asked;
-  applyFilters();
+  filterRuns();
+  drawSoon();
 });

@@ -87,13 +87,6 @@ function isQuestionWanted(question, runs) {
 
 document.querySelector("#heat-map .tools > label").after(...questionFilters());
 
-/** A sentence about a table of questions, with its filters and the menu that saves it. */
-function questionNote(table, text) {
-  const note = make("div", { className: "tools" }, make("p", { className: "quiet" }, text), ...table.tools);
-  offerSaving(table, { name: table.caption.textContent, place: note });
-  return note;
-}
-
 /** The key of the column that the state sorts by, and the sign of the order. */
 function askedOrderOf(order, first) {
   const asked = state.filters.get(order) ?? first;

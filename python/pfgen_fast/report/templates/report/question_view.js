@@ -31,7 +31,8 @@ function questionContent(question, answers) {
   const ranked = rankedSamples(answers.samples, state.filters.get("which") ?? "best", state.filters.get("first") === "worst" ? 1 : -1);
   const list = make("div", { className: "ranked" });
   if (ranked.length) showRanked(list, ranked, question, answers, 0);
-  else list.append(noAnswers());
+  else list.append(make("p", { className: "notice" }, `No ${WORDS.run} with answers to this ${WORDS.question} matches the search and the filters. `,
+    buttonTo(clearFilters, { className: "more" }, "Clear search and filters")));
   return [
     difficulty(question),
     ...views.question.more ? [views.question.more(question)] : [],
@@ -59,12 +60,6 @@ function runsChoice() {
   const n = visibleRuns().length;
   if (n === overview.runs.length && !state.filters.has("runs")) return [];
   return [make("label", {}, `${WORDS.Run}s `, choice("runs", [["", `all ${counted(overview.runs.length)}`], ["shown", `the ${counted(n)} of the leaderboard’s filters`]]))];
-}
-
-/** The notice for the case that the search and the filters leave no answer. */
-function noAnswers() {
-  return make("p", { className: "notice" }, `No ${WORDS.run} with answers to this ${WORDS.question} matches the search and the filters. `,
-    buttonTo(clearFilters, { className: "more" }, "Clear search and filters"));
 }
 
 /** The samples of the chosen runs, in order. */

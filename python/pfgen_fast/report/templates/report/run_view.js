@@ -39,12 +39,14 @@ function runQuestions(number, more) {
     content: overview.has_answers ? async (question) => ownSamples(await answersTo(question), number, question) : null,
   });
   const folded = (title, ...content) => make("details", { className: "folded" }, make("summary", {}, title), ...content);
+  const text = [
+    ...(shownReference ? [`“${distanceTitle()}” is the score of the ${WORDS.run} less that of ${overview.causes ? shownReference.name : "the median of the models"}.`] : []),
+    ...(overview.has_parts ? ["Spread is the standard deviation over the run’s answers."] : []),
+    overview.has_answers ? `Select a ${WORDS.question} to read the answers, the worst first.` : "Select an item to see the scores of all models."].join(" ");
+  const note = make("div", { className: "tools" }, make("p", { className: "quiet" }, text), ...questions.tools);
+  offerSaving(questions, { name: questions.caption.textContent, place: note });
   return [
-    questionNote(questions, [
-      ...(shownReference ? [`“${distanceTitle()}” is the score of the ${WORDS.run} less that of ${overview.causes ? shownReference.name : "the median of the models"}.`] : []),
-      ...(overview.has_parts ? ["Spread is the standard deviation over the run’s answers."] : []),
-      overview.has_answers ? `Select a ${WORDS.question} to read the answers, the worst first.` : "Select an item to see the scores of all models."].join(" ")),
-    questions,
+    note, questions,
     section("Scores", figuresTable(["Metric", "Mean", `95 % interval over ${WORDS.questions}`], metricLines(number, more), "Scores")),
     ...(run.sets.length ? [folded("Contribution of each reference set", figuresTable(shares, contributions(run), "Contributions of the sets"))] : []),
     ...(!overview.has_answers ? [] : [folded("Parameters", parameters.length ? smallTable(["Parameter", "Value"], parameters) : make("p", {}, "The run has no config.json."),
