@@ -1,6 +1,6 @@
 // Means over questions, differences of pairs and their verdicts, as in the package statistics/ and on the terminal.
 
-const METRICS = overview.has_parts ? { fluency: "Fluency", truthfulness: "Truthfulness", helpfulness: "Helpfulness", length: "Length in characters" }
+const METRICS = overview.has_parts ? { fluency: "Fluency", truthfulness: "Truthfulness", helpfulness: "Helpfulness", length: "Characters" }
   : Object.fromEntries(overview.columns.map(([key, title]) => [key, title]));
 
 /** The digits of a metric's means. */
