@@ -252,6 +252,10 @@ def test_the_keyboard_moves_from_point_to_point_and_opens_their_runs(open_tab, p
     assert tab.page.evaluate(label) == "other/gamma/1, Fluency 0.4000, Truthfulness 0.6325"
     tab.press("End")
     assert tab.page.evaluate(label).startswith("system/ground-truth")
+    lacking = (
+        "aboutAnswers({ rules: ['k'], samples: runKeys.map((_, run) => ({ run, missing: ['k'].slice(run) })) })[1]"
+    )
+    assert "Missing" not in tab.page.evaluate(f"{lacking}.textContent")  # of the first run only, which is no model
     assert plot.locator("a").count() == 1
     box = plot.locator("a").bounding_box()
     rightmost = max(point.bounding_box()["x"] for point in plot.locator("g path").all())

@@ -106,9 +106,10 @@ function searchedTexts(line, place) {
   return [line.texts[place]];
 }
 
-/** The keywords of a question, and the answers that miss them. */
-function aboutAnswers({ rules, samples }) {
+/** The keywords of a question, and the answers of models that miss them. */
+function aboutAnswers({ rules, samples: all }) {
   if (!rules.length) return [legend()];
+  const samples = all.filter(({ run }) => modelRuns.includes(run));
   const missing = new Map();
   for (const name of samples.flatMap((sample) => sample.missing)) missing.set(name, (missing.get(name) ?? 0) + 1);
   const parts = [make("p", {}, "Keywords: ", ...listed(rules.map((rule) => make("bdi", { className: "rule" }, rule))), ". Keywords are framed in the answers; one that comes too late to count is listed as missing.")];

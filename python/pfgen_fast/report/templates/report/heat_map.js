@@ -99,7 +99,7 @@ function runAxis(shown) {
   const [once, twice] = [new Set(), new Set()];  // the titles of several runs, which only the settings tell apart, are in both
   for (const number of shown) (once.has(title(runs[number])) ? twice : once).add(title(runs[number]));
   const name = (number) => shortened([title(runs[number]), twice.has(title(runs[number])) ? runs[number].settings : ""].filter(Boolean).join(" "), 60);
-  return { part: "run", numbers: shown, name, short: (number) => shortened(name(number).replace(/^[^/ ]*\/(?=.)/, ""), 24), opens: (run) => ({ run }),
+  return { part: "run", numbers: shown, name, short: (number) => shortened(name(number).replace(/^[^/ ]*\/(?=.)/, ""), 34), opens: (run) => ({ run }),
     lines: (number) => [shortened(runs[number].name, 80), `Score ${figure(runs[number].score, 4)}`] };
 }
 
