@@ -26,9 +26,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 PORT = 8798
 WIDE: dict[str, Any] = {"viewport": {"width": 1200, "height": 700}, "device_scale_factor": 1.5}
-NARROW: dict[str, Any] = {"viewport": {"width": 410, "height": 417}, "device_scale_factor": 2}
+NARROW: dict[str, Any] = {"viewport": {"width": 410, "height": 429}, "device_scale_factor": 2}
 MOST_BYTES = 150_000
-CUT = "#details .buttons, #details .save, #details .tools"
+CUT = "#details .buttons, #details .save, #details .tools, #details a:text('The answers of all runs')"
 ANSWER = """Bread dough rises because tiny living things in it breathe out gas. They are called yeast. A crumb of \
 yeast holds millions of cells, and each of them eats the sugar that water and enzymes set free from the flour. What is \
 left over is a little alcohol, which bakes away, and carbon dioxide, the gas that also makes lemonade fizz.

@@ -70,9 +70,12 @@ def test_answers_in_tokens_come_with_their_tints():
 
 
 def test_plain_patterns_are_searched_for_in_the_page_and_others_here():
-    named = [{"t": "a+", "name": "many a"}, {"and": [{"t": "x"}, {"or": [{"t": "y"}, {"t": "z"}]}]}]
+    named = [
+        {"t": "a+", "name": "many a"},
+        {"and": [{"t": "x"}, {"or": [{"t": "y"}, {"t": "z"}]}, {"t": "12|１２|13"}]},
+    ]
     head, _ = held(question("r", keywords=named), ["x"])
-    assert head["rules"] == ["many a", "x and (y or z)"]
+    assert head["rules"] == ["many a", "x and (y or z) and (12 or 13)"]
     rules = [{"t": "ice"}, {"or": [{"t": "flo[aw]t"}, {"t": "swim"}]}, {"t": "x*"}]
     head, line = held(question("r", keywords=rules), ["ice flowt, flo\u202eat floats", "none", "y" * 200 + "float"])
     assert head["patterns"] == ["ice", "swim"]
@@ -93,11 +96,11 @@ def test_a_pattern_that_takes_too_long_is_named():
 def test_missing_keywords_are_named_once(mini):
     result = made_result(mini, answers=["one", "two"])
     scores = [sample["scores"] for sample in result["questions"]["Q01"]["samples"]]
-    scores[0]["helpfulness_results"] = [["12字超過", 0.0], ["ebb", 0.5], ["23字超過", 0.54]]
-    scores[1]["helpfulness_results"] = [["ebb", 0.0]]
+    scores[0]["helpfulness_results"] = [["12字超過", 0.0], ["ebb|flow", 0.5], ["23字超過", 0.54]]
+    scores[1]["helpfulness_results"] = [["ebb|flow", 0.0]]
     run = check_run(ReportRun("a", None, parse_result(result, "a")), mini)
     head, line = map(unpacked, packed_answers(mini["Q01"], [(0, run.questions["Q01"].samples)], 100))
-    assert head["names"] == ["12字超過", "ebb"]
+    assert head["names"] == ["12字超過", "ebb or flow"]
     assert line["missing"] == [[0, 1], [1]]
     assert line["excess"] == ["23 characters over 100", ""]
 

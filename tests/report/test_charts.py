@@ -51,6 +51,8 @@ def test_bars_of_a_waterfall_begin_where_the_last_one_ends_and_agree_with_the_ti
     link.focus()  # its ring is around its row, without the line to the next
     style = "(it) => getComputedStyle(it).outlineStyle + getComputedStyle(it.querySelector('.hit')).stroke"
     assert link.evaluate(style).startswith("nonergb(")
+    stroke = "(name) => getComputedStyle(name).stroke"  # would break its underline
+    assert link.locator("text").first.evaluate(stroke) == "none"
     assert width < 1000 or chart.bounding_box()["width"] == 832  # figures stand near their bars
     assert tab.faults() == []
 

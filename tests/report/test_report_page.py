@@ -190,6 +190,9 @@ def test_nothing_is_cut_off_and_the_filters_leave_the_table_its_width(open_tab, 
     table = page.locator("#runs").bounding_box()
     page.locator("#show-filters").click()
     assert (page.locator("#filters").is_visible(), page.locator("#runs").bounding_box()) == (True, table)
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="Subjects", exact=True).click()
+    assert page.locator("#subjects .tools").evaluate("(tools) => tools.scrollWidth - tools.clientWidth") == 0
 
 
 def test_keys_step_through_the_runs_that_are_shown(open_tab, path):

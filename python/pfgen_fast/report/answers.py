@@ -23,7 +23,7 @@ from ..suite.keywords import Rule, searched
 from ..suite.questions import Question
 from ..suite.suite import Suite
 from .pages import in_parts, page_json
-from .safe_runs import N_SHOWN, CheckedAnswer, ReportRun
+from .safe_runs import N_SHOWN, CheckedAnswer, ReportRun, keyword_words
 
 N_REFERENCES = 10
 """The maximum number of reference answers shown of a set."""
@@ -150,8 +150,9 @@ def _shown_texts(tinting: QuestionTints, texts: Sequence[str], n_shown: int) -> 
 
 
 def _words(rule: Rule) -> str:
-    parts = [_words(part) if part.form == "t" else f"({_words(part)})" for part in rule.parts]
-    words = rule.name or rule.pattern or f" {rule.form} ".join(parts)
+    all_words = [(part, _words(part)) for part in rule.parts]
+    parts = [words if part.form == "t" and " or " not in words else f"({words})" for part, words in all_words]
+    words = rule.name or keyword_words(rule.pattern) or f" {rule.form} ".join(parts)
     return in_one_line(words, 200)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from ..base.errors import TrialsError
 from ..base.file_reading import file_sha1
@@ -22,6 +23,7 @@ from ..runs.checkout import run_name
 from ..runs.leaderboard import medal, model_of, order_key
 from ..runs.loss_figures import QuestionFigures, diagnosis_figures
 from ..runs.run_result import Figures, RunResult, ScoredAnswer, Scores, read_result
+from ..suite.keywords import REGEX_SYNTAX
 from ..suite.questions import Question
 from ..suite.suite import Suite
 
@@ -175,7 +177,14 @@ def _missing(names: Sequence[str], asked: Question) -> tuple[tuple[str, ...], st
     excess = asked.excess_shown(shown[-1]) if shown else ""
     if excess:
         shown.pop()
-    return tuple(map(in_one_line, shown)), excess
+    return tuple(in_one_line(keyword_words(name)) for name in shown), excess
+
+
+def keyword_words(name: str) -> str:
+    """A keyword's name; alternatives of plain text are joined by "or", without those that only differ in width."""
+    parts = name.split("|")
+    is_plain = len(parts) > 1 and all(part and REGEX_SYNTAX.isdisjoint(part) for part in parts)
+    return " or ".join(dict.fromkeys(normalize("NFKC", part) for part in parts)) if is_plain else name
 
 
 def _figures(figures: Figures, n_digits: int | None = 5) -> ShownFigures:
