@@ -51,9 +51,13 @@ def test_the_page_fits_and_can_be_used_by_everybody(open_tab, path, scheme, widt
     tab.page.locator("#plots figure").nth(1).scroll_into_view_if_needed()
     tab.page.locator("#plots figure").nth(1).get_by_text("shorter than wanted").wait_for()  # the legend
     tab.page.get_by_role("link", name="Checklists", exact=True).click()
-    row = tab.page.locator("#checklist-table tbody tr").nth(1)
-    assert row.inner_text().split("\t")[0] == "2. Is it polite?"
-    assert row.locator("td").count() == 4  # the weight, and three models
+    section = tab.page.locator("#checklists")
+    assert section.locator(".heat-beside a").nth(1).inner_text() == "2. Is it polite?"
+    assert section.get_by_role("grid").get_attribute("aria-colcount") == "3"  # models
+    assert section.locator(".heat-legend i").count() == 9
+    assert section.locator(".save button").all_inner_texts() == ["CSV", "PNG", "SVG"]
+    assert ".38" in section.locator(".heat-field text").all_text_contents()
+    assert "Is it polite? weight" in section.locator("li").nth(1).inner_text()
     tab = open_view(open_tab, path, "question=letter_3", **options)
     boxes = [box.bounding_box() for box in tab.page.locator(".beside-answer > div").all()[:2]]
     assert (boxes[0]["y"] == boxes[1]["y"]) == (width == 1100)
@@ -209,3 +213,9 @@ def test_twenty_models_are_there_within_a_second(open_tab, tmp_path):
     tab.page.evaluate("go({ ...NOTHING_OPEN, tab: 'plots' })")
     tab.page.locator(".plot svg").first.wait_for()
     assert tab.page.locator(".plot").first.locator(".name").count() > 5  # not only those at the ends of the axes
+    longer = tab.page.locator("figure", has_text="Longer contexts")
+    longer.scroll_into_view_if_needed()
+    longer.get_by_text("heuristic text", exact=True).wait_for()
+    with tab.page.expect_download() as download:
+        longer.get_by_text("SVG").click()
+    assert ">generation</text>" in download.value.path().read_text(encoding="utf-8")

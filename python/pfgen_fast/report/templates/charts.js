@@ -6,6 +6,7 @@ const SYMBOLS = {
   x: "M-1.1-.6L-.6-1.1L0-.5L.6-1.1L1.1-.6L.5 0L1.1 .6L.6 1.1L0 .5L-.6 1.1L-1.1 .6L-.5 0Z",
 };
 const MOST_SYMBOLS = 1000;  // of a series; more are one path of circles, which browsers draw quickly
+const MOST_OF_LINE = 14;  // letters of a name below an axis
 const DASHES = { solid: "none", dash: "8 5", dot: "2 4", dashdot: "8 4 2 4" };
 
 // ---- Axes
@@ -40,10 +41,10 @@ function axisOf({ isLog, names, title }, values, begin, end) {
   const margin = (high - low || Math.abs(high) || 1) * 0.06;
   [low, high] = [low - margin, high + margin];
   const [from, to] = isLog ? [10 ** low, 10 ** high] : [low, high];
-  const ticks = names ? names.map((name, value) => ({ value, name: shortened(name, 14) }))
+  const ticks = names ? names.map((name, value) => ({ value, name }))
     : (isLog ? logTicks : roundTicks)(from, to).map((value) => ({ value, name: isLog && value < 0.001 ? value.toExponential() : valueText(value) }));
   return {
-    title, ticks,
+    title, ticks, names,
     at: (value) => value === null || (isLog && value <= 0) ? null : begin + (scaled(value) - low) / (high - low) * (end - begin),
     valueAt: (place) => { const value = low + (place - begin) / (end - begin) * (high - low); return isLog ? 10 ** value : value; },
   };
@@ -82,16 +83,26 @@ function drawChart(element, { label, x, y, series, hasDiagonal, brush, onBrush }
   if (onBrush) followBrush(drawing, inReach, { across, up, brush, onBrush });
 }
 
+/** A name of an axis, in two lines if it has more letters than room, broken at the space nearest to its middle; long lines are cut. */
+function inTwoLines(name, room) {
+  const off = (place) => Math.abs(place - name.length / 2);
+  const [space] = name.length > room ? [...name.matchAll(/ /g)].map(({ index }) => index).sort((a, b) => off(a) - off(b)) : [];
+  return (space === undefined ? [name] : [name.slice(0, space), name.slice(space + 1)]).map((line) => shortened(line, room));
+}
+
 function axisLines(across, up, { left, right, top, bottom }) {
+  const step = across.ticks.length > 1 ? across.at(across.ticks[1].value) - across.at(across.ticks[0].value) : right - left;
+  const linesOf = (name) => across.names ? inTwoLines(name, Math.min(MOST_OF_LINE, Math.max(6, Math.floor(step / 7.2)))) : [name];
+  const isBroken = across.ticks.some(({ name }) => linesOf(name).length > 1);
   const lines = across.ticks.flatMap(({ value, name }) => [
     svg("path", { class: "grid", d: `M${across.at(value)} ${top}V${bottom}` }),
-    svg("text", { class: "value", x: across.at(value), y: bottom + 18, "text-anchor": "middle" }, name)]);
+    ...linesOf(name).map((line, place) => svg("text", { class: "value", x: across.at(value), y: bottom + 18 + 13 * place, "text-anchor": "middle" }, line))]);
   const levels = up.ticks.flatMap(({ value, name }) => [
     svg("path", { class: "grid", d: `M${left} ${up.at(value)}H${right}` }),
     svg("text", { class: "value", x: left - 6, y: up.at(value) + 5, "text-anchor": "end" }, name)]);
   return [
     ...lines, ...levels,
-    svg("text", { class: "title", x: (left + right) / 2, y: bottom + 40, "text-anchor": "middle" }, across.title),
+    svg("text", { class: "title", x: (left + right) / 2, y: bottom + (isBroken ? 45 : 40), "text-anchor": "middle" }, across.title),
     svg("text", { class: "title", transform: `translate(14 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, shortened(up.title, Math.floor((bottom - top) / 7))),
   ];
 }

@@ -69,22 +69,45 @@ function nameOfMeans({ category, length }) {
   return `${overview.checklists[category].name}${length === null ? "" : `, ${length}`}`;
 }
 
-function drawChecklist() {
-  const { category, means, n } = overview.means.find((part) => nameOfMeans(part) === state.filters.get("checklist")) ?? overview.means[0];
-  const { questions, weights } = overview.checklists[category];
-  const shown = runsInOrder().filter((run) => means[run]);
-  const heads = ["Question", "Weight"].map((name, place) => make("th", { scope: "col", className: place ? "number" : "" }, name));
-  const names = shown.map((run) => make("th", { scope: "col", className: "upright" }, make("a", { href: addressOf({ ...NOTHING_OPEN, run }) }, make("bdi", {}, overview.runs[run].name))));
-  const rows = questions.map((question, number) => make("tr", {},
-    make("th", { scope: "row" }, make("bdi", {}, ...shortQuestion(question, `${number + 1}. `))), make("td", { className: "number" }, weights[number].toFixed(1)),
-    ...shown.map((run) => make("td", { className: `number ${tintClass(means[run][number])}`, title: `${overview.runs[run].name}: ${figure(means[run][number], 4)}, ${counted(n[run])} answers` }, figure(means[run][number], 2)))));
-  for (const [number, row] of rows.entries()) {  // an open question is whole below its row, as wide as the table
-    const whole = make("tr", { className: "opened" }, make("td", { colSpan: row.cells.length }, make("bdi", {}, questions[number])));
-    row.querySelector("details")?.addEventListener("toggle", ({ target }) => { if (target.open) row.after(whole); else whole.remove(); });
-  }
-  const caption = make("caption", { className: "unseen" }, `Mean verdicts, ${nameOfMeans({ category, length: null })}`);
-  document.getElementById("checklist-table").replaceChildren(make("table", { className: "tinted" }, caption, make("thead", {}, make("tr", {}, ...heads, ...names)), make("tbody", {}, ...rows)));
+const VERDICT_DIGITS = [2, 1, 0];
+
+/** The heat map of the mean verdicts on the questions of a category. Its colours go from the lowest mean to the highest. */
+function verdictMap({ category, length, means, n }) {
+  const { name: ofTasks, questions, weights } = overview.checklists[category];
+  const all = means.filter(Boolean).flat();
+  const colours = coloursOf(all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b)), VERDICT_DIGITS);
+  const lines = (item) => [shortened(questions[item], 600), `Weight ${weights[item].toFixed(1)}`];
+  const filters = () => new Map([...state.filters, ["subject", ofTasks], ...overview.questions[0].length ? [["length", length ?? "main table"]] : []]);
+  return {
+    label: `Mean verdicts, ${nameOfMeans({ category, length })}`, unit: "mean verdict", scale: () => colours.scale, ends: () => colours.ends,
+    axes: (shown) => [{ part: "item", isDown: true, numbers: [...questions.keys()], name: (item) => `${item + 1}. ${questions[item]}`, short: (item) => `${item + 1}`, lines,
+      opens: () => ({ tab: "questions", filters: filters() }) }, runAxis(shown.filter((run) => means[run]))],
+    look: ({ run, item }, nLetters) => [colours.levelOf(means[run][item]), cellFigure(means[run][item], nLetters, figure, VERDICT_DIGITS)],
+    lines: ({ run, item }) => [shortened(overview.runs[run].name, 80), `Mean verdict ${figure(means[run][item], 4)} of ${counted(n[run])} answers`, ...lines(item)],
+    opens: ({ run }) => ({ ...NOTHING_OPEN, run, filters: filters() }),
+  };
 }
 
-categorySelect?.append(...overview.means.map((part, number) => make("option", { value: number ? nameOfMeans(part) : "" }, nameOfMeans(part))));
-if (categorySelect) whenShown("checklists", drawChecklist);
+function drawChecklist(element) {
+  const part = overview.means.find((some) => nameOfMeans(some) === state.filters.get("checklist")) ?? overview.means[0];
+  const { questions, weights } = overview.checklists[part.category];
+  const [spec, tools] = [verdictMap(part), document.querySelector("#checklists .tools")];
+  drawHeatMap(element, spec, runsInOrder());
+  showLegend(tools.querySelector(".heat-legend"), spec);
+  document.getElementById("checklist-questions").replaceChildren(questionList({ questions, weights }));
+  const saveMeans = () => {
+    const shown = runsInOrder().filter((run) => part.means[run]);
+    const rows = questions.map((question, item) => [`${item + 1}. ${question}`, weights[item].toFixed(1), ...shown.map((run) => figure(part.means[run][item], 4))]);
+    saveFile(fileName(spec.label, "csv"), csvOf([["Question", "Weight", ...shown.map((run) => overview.runs[run].name)], ...rows]), "text/csv");
+  };
+  tools.querySelector(".save")?.remove();
+  tools.append(saveButtons(spec.label, { CSV: saveMeans, ...pictureForms(() => titledMap(element), spec.label) }));
+}
+
+if (categorySelect) {
+  const element = document.getElementById("checklist-map");
+  categorySelect.append(...overview.means.map((part, number) => make("option", { value: number ? nameOfMeans(part) : "" }, nameOfMeans(part))));
+  element.addEventListener("scroll", () => { if (element.map) showTiles(element.map); });
+  drawWhenSeen(element, drawChecklist);
+  whenChanged((before) => { if (before && before.filters.get("checklist") !== state.filters.get("checklist")) drawAgain(element); });
+}

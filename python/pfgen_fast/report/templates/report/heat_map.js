@@ -1,4 +1,4 @@
-// The heat maps of the report page: the score of each run in each question, or in each subject, with the longer list of
+// The heat maps of the report page: the score of each run in each question, or in each subject, or in each question of a checklist, with the longer list of
 // names down. Names stay in view beside and above the cells. Only the tiles near the view are in the page, each an SVG of
 // some rows and columns. The cell that has the keyboard's focus is an element, which moves with the arrow keys and links
 // to what the cell shows.
@@ -31,15 +31,15 @@ function levelOf(share) {
 }
 
 /** The colours from the lowest to the highest value; if some are negative, 0 is in the middle. */
-function coloursOf(low, high) {
+function coloursOf(low, high, [digits] = CELL_DIGITS) {
   const ends = low < 0 ? [Math.min(low, -high), Math.max(high, 0)] : [low, high];
   const share = low < 0 ? (value) => 0.5 + value / Math.abs(ends[value > 0 ? 1 : 0]) / 2 : (value) => (value - low) / (high - low || 1);
-  return { scale: low < 0 ? "diverging" : "level", ends: ends.map((end) => figure(end, end ? CELL_DIGITS[0] : 0)), levelOf: (value) => levelOf(share(value)) };
+  return { scale: low < 0 ? "diverging" : "level", ends: ends.map((end) => figure(end, end ? digits : 0)), levelOf: (value) => levelOf(share(value)) };
 }
 
 /** The first text of a value in some digits that is shorter than `nLetters`; "" if none is. */
-function cellFigure(value, nLetters, shown = figure) {
-  return CELL_DIGITS.map((digits) => shown(value, digits).replace(/^([+-]?)0\./, "$1.")).find(({ length }) => length < nLetters) ?? "";
+function cellFigure(value, nLetters, shown = figure, allDigits = CELL_DIGITS) {
+  return allDigits.map((digits) => shown(value, digits).replace(/^([+-]?)0\./, "$1.")).find(({ length }) => length < nLetters) ?? "";
 }
 
 // ---- Order
@@ -130,14 +130,14 @@ const questionMap = {
   opens: ({ run, question }) => ({ run, question, sample: null, compare: null }),
 };
 
-/** Draws a heat map of some runs into an element, which keeps it as `map`. */
+/** Draws a heat map of some runs into an element, which keeps it as `map`. The names of an axis that `isDown` need the room of long rows. */
 function drawHeatMap(element, spec, shown) {
   const axes = spec.axes(shown);
   element.map = null;
   if (!axes.every(({ numbers }) => numbers.length)) return element.replaceChildren();
-  const [down, across] = axes[1].numbers.length > axes[0].numbers.length ? axes.toReversed() : axes;
+  const [down, across] = axes[1].numbers.length > axes[0].numbers.length && !axes[0].isDown ? axes.toReversed() : axes;
   const longest = ({ numbers }, name) => numbers.reduce((most, number) => Math.max(most, lettersOf(name(number))), 0);
-  const left = Math.round(Math.min(7 * longest(down, down.name) + 16, 320, 0.36 * element.clientWidth));
+  const left = Math.round(Math.min(7 * longest(down, down.name) + 16, down.isDown ? 480 : 320, 0.36 * element.clientWidth));
   const cell = Math.max(LEAST_CELL, Math.min(56, Math.floor((element.clientWidth - left) / across.numbers.length)));
   const letters = longest(across, across.short);
   const isTurned = 7.5 * letters > cell;
@@ -277,7 +277,7 @@ function titledMap({ map }) {
   return svg("svg", { class: "heat-cells", "font-size": 12, width, height, viewBox: `0 0 ${width} ${height}` },
     svg("text", { x: 4, y: 17, "font-size": 15, "font-weight": 600 }, [map.spec.label, chosen("order")].filter(Boolean).join(", ")),
     ...Array.from({ length: N_LEVELS }, (_, level) => svg("path", { class: `on-${map.spec.scale()}-${level}`, d: `M${4 + 17 * level} 27h16v14h-16z` })),
-    svg("text", { x: 12 + 17 * N_LEVELS, y: 38 }, `${chosen("colours") ?? "score"}: ${from}${map.spec.scale() === "diverging" ? " through 0" : ""} to ${to}`), rows);
+    svg("text", { x: 12 + 17 * N_LEVELS, y: 38 }, `${chosen("colours") ?? map.spec.unit ?? "score"}: ${from}${map.spec.scale() === "diverging" ? " through 0" : ""} to ${to}`), rows);
 }
 
 // ---- The pointer and the keyboard
