@@ -16,10 +16,10 @@ MOST_LINES = 400
 UNSEARCHABLE = ("found", "one", "each", "made", "said", "given")
 GENERATED = ("normalisation_table.cpp", "unicode_table.cpp", "pfgen.js")
 MOST = {
-    "lines of the package": 55_600,
+    "lines of the package": 55_580,
     "files of the package": 302,
     "files, of 1,000 lines": 6,
-    "lines of tests": 45_850,
+    "lines of tests": 45_800,
     "lines of makers": 3_000,
     "modules of makers": 25,
     "imports, of 1,000 lines": 78,
