@@ -133,7 +133,7 @@ def test_a_task_shows_all_answers_beside_verdicts_and_reasons(open_tab, page_pat
 
 def test_models_are_compared_as_runs_are(open_tab, path):
     page = open_view(open_tab, path, "compare=Alpha 7B..gamma").page
-    assert "no verdict: 4 tasks, at least 6 are needed; A - B is +" in page.locator("#details-body").inner_text()
+    assert "No verdict: 4 tasks, at least 6 are needed; A - B is +" in page.locator("#details-body").inner_text()
     figures = page.locator(".thirds .figure").all_text_contents()
     assert all(re.fullmatch(r"[+-][\d.]+ \(\d tasks?: no verdict\)", text) for text in figures), figures
     assert page.locator(".thirds .interval").count() == 0

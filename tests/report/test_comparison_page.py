@@ -55,7 +55,7 @@ def test_a_pair_shows_the_questions_that_differ_most_and_brushing_chooses_others
     assert title.inner_text() == "From A to B, 6 of the 8 questions rose and 2 fell. The 5 questions that differ most"
     assert brushed(page)[:2] == ["Q03", "Q06"]
     verdict = page.locator("#details-body h3").first.inner_text()
-    assert verdict.startswith("not distinguished: B - A is -0.0288, 95 % interval of B - A -")
+    assert verdict.startswith("Not distinguished: B - A is -0.0288, 95 % interval of B - A -")
     assert re.fullmatch(r"-0\.0288 \(-0\.\d{4} to \+0\.\d{4}\)", page.locator(".figure").first.text_content())
     assert page.locator(".thirds .interval").count() == 1  # of the difference, not of the means
     assert page.locator(".thirds .groups li:visible").all_inner_texts() == ["○ B - A not distinguished from 0"] * 2
