@@ -107,7 +107,7 @@ def verl(tiny_model):
     """
     omegaconf, package = integration("omegaconf").OmegaConf, integration("verl")
     created = omegaconf.load(Path(package.__file__).parent / "trainer" / "config" / "_generated_ppo_trainer.yaml")
-    (block,) = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    (block,) = re.findall(r"```sh\n(python .*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
     shown = [option.removesuffix("\\").strip().strip('"').lstrip("+") for option in block.splitlines()[1:]]
     shown = [option.replace("my-suite", "mini") for option in shown]
     assert len(shown) == 4
